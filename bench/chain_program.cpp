@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace cugraft::bench {
+namespace {
+
+struct measured {
+  cugraft::driver driver;
+  bool stand_in = false;
+};
+
+measured find_driver() {
+#ifdef CUGRAFT_BENCH_STAND_IN
+  try {
+    return {driver::load(), false};
+  } catch (const error&) {
+    return {driver::load(CUGRAFT_BENCH_STAND_IN), true};
+  }
+#else
+  return {driver::load(), false};
+#endif
+}
+
+const measured& found_driver() {
+  static const measured found = find_driver();
+  return found;
+}
+
+}  // namespace
+
+const driver& measured_driver() { return found_driver().driver; }
+
+bool is_stand_in() { return found_driver().stand_in; }
+
+chain_program::chain_program(std::size_t size, std::size_t changed)
+    : size_(size),
+      changed_(changed),
+      context_(context::primary(measured_driver())),
+      library_(
+          library::from_file(context_, std::filesystem::path(CUGRAFT_BENCH_KERNELS) / "chain.ptx")),
+      kernel_(library_.get_kernel("chain")),
+      stream_(context_),
+      buffer_(context_, size * sizeof(float)) {}
+
+// Node i changes where a line from 0 to `changed_` passes a whole number between i and i + 1.
+bool chain_program::changes(std::size_t node) const noexcept {
+  return node * changed_ / size_ != (node + 1) * changed_ / size_;
+}
+
+void chain_program::enqueue(stream_ref stream) const {
+  const int count = static_cast<int>(size_);
+  for (std::size_t i = 0; i < size_; ++i)
+    launch(stream, {.grid = 1, .block = 32}, kernel_, buffer_.as<float>(), static_cast<int>(i),
+           changes(i) ? static_cast<float>(round_) : 0.0F, count);
+}
+
+graph chain_program::capture_now() const {
+  return capture(stream_, [this](graph_builder& builder) { enqueue(builder); });
+}
+
+change_report chain_program::recapture_into(graph& graph, engine with) const {
+  return graph.recapture(stream_, [this](graph_builder& builder) { enqueue(builder); },
+                         {.with = with});
+}
+
+std::span<const std::size_t> chain_sizes() noexcept {
+  static constexpr std::array<std::size_t, 3> sizes{32, 256, 1024};
+  return sizes;
+}
+
+std::span<const int> changed_shares() noexcept {
+  static constexpr std::array shares{0, 1, 10, 100};
+  return shares;
+}
+
+std::size_t changed_nodes(std::size_t size, int per_cent) noexcept {
+  if (per_cent == 0) return 0;
+  return std::max<std::size_t>(1, size * static_cast<std::size_t>(per_cent) / 100);
+}
+
+}  // namespace cugraft::bench

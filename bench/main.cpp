@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "chain_program.hpp"
+#include "registration.hpp"
+
+namespace cugraft::bench {
+namespace {
+
+void describe_driver() {
+  const driver& driver = measured_driver();
+  benchmark::AddCustomContext(
+      "driver", fmt::format("{} ({}.{})", driver.path().string(), driver.version() / 1000,
+                            driver.version() % 1000 / 10));
+  if (is_stand_in())
+    benchmark::AddCustomContext("note",
+                                "a stand-in for a driver: no figure says anything of a GPU");
+}
+
+int run(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  try {
+    describe_driver();
+  } catch (const error& failure) {
+    fmt::print(stderr, "cugraft_bench: {}\n", failure.what());
+    return 1;
+  }
+  add_capture_benchmarks();
+  add_recapture_benchmarks();
+  add_update_benchmarks();
+  add_step_benchmarks();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
+
+}  // namespace
+}  // namespace cugraft::bench
+
+int main(int argc, char** argv) { return cugraft::bench::run(argc, argv); }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a re-capture costs, by engine and by the share of nodes that change each time.
+#include <fmt/format.h>
+
+#include "chain_program.hpp"
+#include "registration.hpp"
+
+namespace cugraft::bench {
+namespace {
+
+void recapture_chain(benchmark::State& state, engine with, std::size_t size, int per_cent) {
+  chain_program program(size, changed_nodes(size, per_cent));
+  graph graph = program.capture_now();
+  for (auto _ : state) {
+    program.next_round();
+    benchmark::DoNotOptimize(program.recapture_into(graph, with).nodes_changed());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(size));
+}
+
+}  // namespace
+
+void add_recapture_benchmarks() {
+  for (const engine with : {engine::native})
+    for (const int per_cent : changed_shares())
+      for (const std::size_t size : chain_sizes())
+        add(fmt::format("recapture.{}_{}_per_cent.{}", to_string(with), per_cent, size),
+            [=](benchmark::State& state) { recapture_chain(state, with, size, per_cent); });
+}
+
+}  // namespace cugraft::bench

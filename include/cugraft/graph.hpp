@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cugraft/capture.hpp"
+#include "cugraft/change_report.hpp"
+#include "cugraft/detail/export.hpp"
+
+namespace cugraft {
+
+/// Which launch attributes are read of kernels that cugraft did not launch itself; of those that it
+/// did it knows all. The same on every engine.
+enum class attribute_check {
+  none,
+  semantic,  ///< cluster size, cooperative, priority
+  all,       ///< every attribute that this driver lets read; about 40 ns each (driver facts)
+};
+
+/// How a re-capture is done.
+struct recapture_options {
+  capture_mode mode = capture_mode::thread_local_;
+  engine with = engine::automatic;
+  mismatch_hook on_mismatch{};
+
+  /// Reports what would change and touches nothing: neither the graph nor its generation.
+  bool compare_only = false;
+
+  attribute_check attributes = attribute_check::semantic;
+
+  /// For the forms with a body: where `native` or `direct` cannot finish, for foreign work for
+  /// instance, the body runs once more with `compare`.
+  bool may_rerun_body = false;
+
+  /// Another structure replaces the graph instead of failing: `get` changes, and executables need
+  /// instantiating. `automatic` then means `compare`; `native` and `direct` need `may_rerun_body`.
+  /// Not for borrowed graphs.
+  bool replace_structure = false;
+
+  /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
+  /// graph itself, and a failure loses it (driver rules, 3.1 R9). Not with `compare_only` nor
+  /// borrowed graphs.
+  bool in_place = false;
+
+  native_hook on_native_mismatch{};  ///< `native` only: the driver's own arguments
+};
+
+/// An open re-capture, and the builder of the stream on which it began. Move-only.
+///
+/// The k-th node that is captured is matched with the graph's k-th: kind, dependencies with edge
+/// data, then parameters. A mismatch shows at `end` or `try_end` and nowhere else, on every engine,
+/// and goes before a failure of the capture. Ends belong on the thread that began the session,
+/// unless relaxed; `abandon` and the destructor work on any.
+class CUGRAFT_API recapture_session : public graph_builder {
+ public:
+  /// @post `other` has no session
+  recapture_session(recapture_session&& other) noexcept;
+
+  /// Abandons the session that `*this` had. @post `other` has no session
+  recapture_session& operator=(recapture_session&& other) noexcept;
+
+  /// Abandons the session if it is open. Never throws; a failure goes to the report function.
+  ~recapture_session();
+
+  /// Ends the capture, and applies to the graph what changed, all or nothing. An exception of a
+  /// hook leaves unchanged, and nothing is applied.
+  /// @post the session is over and its streams are idle, also when it throws anything but
+  /// `usage_error`
+  /// @throws recapture_error  if it failed; the graph is what it was
+  /// @throws usage_error      if the session is over, or on another thread than it began; no harm
+  /// is done
+  change_report end();
+
+  /// As `end`, with the failure as a value.
+  /// @throws usage_error  as `end`
+  recapture_result try_end();
+
+  /// Ends the capture; the graph is what it was. Does nothing if the session is over.
+  void abandon() noexcept;
+
+ private:
+  friend struct detail::access;
+
+  recapture_session() = default;
+};
+
+/// How a graph is instantiated.
+struct instantiate_options {
+  bool auto_free_on_launch = false;  ///< each launch first frees what the last one left allocated
+  bool device_launch = false;        ///< kernels may launch it; not with `auto_free_on_launch`
+  bool use_node_priority = false;  ///< the nodes' priorities count, not that of the launch's stream
+  std::optional<stream_ref> upload{};  ///< uploads at once, in this stream's order
+};
+
+/// Digest of a graph's structure at every depth: kinds, kernel functions, dependencies with edge
+/// data, all in creation order, but no other parameter. Means something within one process.
+///
+/// Equal ones: a re-capture meets no structural mismatch.
+struct structure_fingerprint {
+  std::array<std::uint64_t, 2> value{};
+
+  friend auto operator<=>(const structure_fingerprint&, const structure_fingerprint&) = default;
+};
+
+class graph_exec;
+
+/// Refers to one node of a graph by its path, and shares the graph's state. Thread safety: as
+/// `graph`.
+class CUGRAFT_API node_ref {
+ public:
+  /// Empty, as after a move: it can be assigned to and destroyed, nothing else.
+  node_ref() = default;
+
+  node_kind kind() const;
+
+  /// Of a kernel: its name in the image. Valid until the graph changes.
+  std::string_view name() const;
+
+  /// As `graph_builder::tag` set it; "" if not. Valid until the graph changes.
+  std::string_view tag() const;
+
+  const node_path& path() const noexcept;
+
+  /// The nodes of the same graph that this one waits for.
+  std::vector<node_ref> dependencies() const;
+
+  /// The native handle; it is replaced where the structure is.
+  CUgraphNode get() const;
+
+ private:
+  friend struct detail::access;
+
+  std::shared_ptr<detail::graph_state> graph_;
+  node_path path_;
+};
+
+/// A graph that can be re-captured. Move-only.
+///
+/// Sessions, node references and executables share its state: it may be moved or destroyed before
+/// them. Thread safety: a graph, its sessions, node references and executables are used by one
+/// thread at a time; different graphs are independent. Functions that throw give `usage_error` on
+/// an empty graph and `graph_lost_error` on a lost one.
+class CUGRAFT_API graph {
+ public:
+  /// An empty graph. Calls `cuGraphCreate`.
+  /// @throws cuda_error
+  explicit graph(const driver& driver);
+
+  /// Takes over `graph`, which is destroyed with the result, and reads it.
+  /// @throws usage_error  if `graph` is null
+  /// @throws cuda_error
+  static graph from_native_handle(const driver& driver, CUgraph graph);
+
+  /// A graph that somebody else owns and keeps alive. It is never destroyed here, and is read
+  /// afresh at each re-capture.
+  /// @throws usage_error, cuda_error  as above
+  static graph borrow(const driver& driver, CUgraph graph);
+
+  /// @post `other` is empty
+  graph(graph&& other) noexcept;
+  graph& operator=(graph&& other) noexcept;
+
+  /// As `reset`.
+  ~graph();
+
+  /// Begins a re-capture on `stream`, which need not be the one that the graph was captured on.
+  ///
+  /// One session of a graph at a time. `native` calls `cuStreamBeginRecaptureToGraph`, the other
+  /// engines `cuStreamBeginCapture`. Nothing of the graph changes before the session's end, but for
+  /// `in_place`.
+  /// @throws usage_error        if the stream is capturing or the legacy one, a session is open,
+  /// the
+  ///                            options contradict, or the engine that was named does not take the
+  ///                            graph
+  /// @throws unsupported_error  if the engine that was named needs a newer driver: `native`
+  /// needs 13.3
+  /// @throws capture_error      if the driver refuses
+  [[nodiscard]] recapture_session begin_recapture(stream_ref stream,
+                                                  const recapture_options& options = {});
+
+  /// The same.
+  [[nodiscard]] recapture_session recapture(stream_ref stream,
+                                            const recapture_options& options = {});
+
+  /// Re-captures what `body` enqueues. An exception of `body` leaves unchanged, after the capture
+  /// was ended; the graph is what it was, and `last_failure` has the reason if there was one.
+  /// @throws recapture_error  if it failed; the graph is what it was
+  /// @throws usage_error, unsupported_error, capture_error  as `begin_recapture`
+  template <capture_body F>
+  change_report recapture(stream_ref stream, F&& body, const recapture_options& options = {}) {
+    return try_recapture(stream, body, options).report();
+  }
+
+  /// As above, with the failure as a value.
+  template <capture_body F>
+  recapture_result try_recapture(stream_ref stream, F&& body,
+                                 const recapture_options& options = {}) {
+    return run_body(stream, std::ref(body), options);
+  }
+
+  /// Compares with `other`, a graph that was captured elsewhere, and takes its parameters over, as
+  /// a re-capture with `compare` does. `other` stays the caller's and may be destroyed at return:
+  /// if anything changed, a clone of it is kept for its user objects.
+  /// @throws recapture_error  if the structure differs; the graph is what it was
+  /// @throws usage_error      if `other` is null, a session is open, or an option does not apply
+  change_report update_from(CUgraph other, const recapture_options& options = {});
+
+  /// As above; `other` is kept as long as something of it is needed.
+  change_report update_from(graph other, const recapture_options& options = {});
+
+  /// As `update_from`, with the failure as a value.
+  recapture_result try_update_from(CUgraph other, const recapture_options& options = {});
+  recapture_result try_update_from(graph other, const recapture_options& options = {});
+
+  /// Makes an executable graph. Calls `cuGraphInstantiateWithParams`.
+  /// @throws usage_error  if a session is open, or the graph allows one executable (allocation or
+  ///                      conditional nodes) and has it
+  /// @throws cuda_error
+  [[nodiscard]] graph_exec instantiate(const instantiate_options& options = {});
+
+  /// Number of nodes at the top level.
+  std::size_t node_count() const;
+
+  /// A node of the top level, in creation order.
+  /// @throws usage_error  if there are not so many
+  node_ref node(std::size_t index) const;
+
+  /// A node at any depth.
+  /// @throws usage_error  if the path leads nowhere
+  node_ref node(const node_path& path) const;
+
+  /// The first node with that tag, at any depth.
+  std::optional<node_ref> find(std::string_view tag) const;
+
+  structure_fingerprint fingerprint() const;
+
+  /// 0 when made; one more for each applied change by a re-capture, `update_from` or `resync`.
+  std::uint64_t generation() const;
+
+  /// Whether a failure with `in_place` lost the graph: it can then be destroyed, nothing else.
+  bool is_lost() const noexcept;
+
+  bool is_borrowed() const noexcept;
+
+  /// Of the latest re-capture that failed, also when a body's own exception left the call.
+  std::optional<recapture_failure> last_failure() const;
+
+  /// The native handle. The same through every re-capture, but for `replace_structure`.
+  CUgraph get() const;
+
+  /// Gives the handle up; the caller keeps it alive as long as an executable of it is updated.
+  /// @post `*this` is empty
+  /// @throws usage_error  if a session is open
+  CUgraph release();
+
+  /// Lets go of the graph: it is destroyed with the last session, node reference and executable
+  /// that share it. A failure goes to the report function. @post `*this` is empty
+  void reset() noexcept;
+
+  /// As `reset`, but a failure is thrown. @post `*this` is empty, also when it throws
+  /// @throws cuda_error
+  void close();
+
+  /// Whether there is a graph; true for a lost one too.
+  explicit operator bool() const noexcept;
+
+  /// Reads the graph again after edits through `get`. Executables keep the values that they hold.
+  /// @throws usage_error  if a session is open
+  /// @throws cuda_error
+  void resync();
+
+ private:
+  friend struct detail::access;
+
+  explicit graph(std::shared_ptr<detail::graph_state> state) noexcept;
+
+  recapture_result run_body(stream_ref stream, std::function<void(graph_builder&)> body,
+                            const recapture_options& options);
+
+  std::shared_ptr<detail::graph_state> state_;
+};
+
+template <capture_body F>
+graph capture(stream_ref stream, F&& body, capture_mode mode) {
+  capture_session session = begin_capture(stream, mode);
+  body(static_cast<graph_builder&>(session));
+  return session.end();
+}
+
+static_assert(!std::is_copy_constructible_v<graph> && std::is_nothrow_move_assignable_v<graph>);
+static_assert(!std::is_copy_constructible_v<recapture_session>);
+static_assert(std::is_nothrow_move_assignable_v<recapture_session>);
+
+}  // namespace cugraft

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "copy_fill.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "capture.hpp"
+#include "context.hpp"
+#include "entry.hpp"
+#include "memory.hpp"
+#include "stream.hpp"
+
+namespace cugraft_sim {
+namespace {
+
+// One side of a copy: where its rows lie.
+struct side {
+  CUmemorytype type;
+  std::uint64_t base;
+  std::uint64_t x, y, z;
+  std::uint64_t pitch, height;
+
+  std::uint64_t row(std::uint64_t line, std::uint64_t slice) const noexcept {
+    return base + ((z + slice) * height + y + line) * pitch + x;
+  }
+};
+
+std::uint64_t address_of(CUmemorytype type, const void* host, CUdeviceptr device) noexcept {
+  return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uint64_t>(host) : device;
+}
+
+std::uint64_t pitch_of(std::uint64_t given, std::uint64_t x, const CUDA_MEMCPY3D& copy) noexcept {
+  return given == 0 ? x + copy.WidthInBytes : given;
+}
+
+side source_of(const CUDA_MEMCPY3D& copy) noexcept {
+  return {copy.srcMemoryType,
+          address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice),
+          copy.srcXInBytes, copy.srcY, copy.srcZ, pitch_of(copy.srcPitch, copy.srcXInBytes, copy),
+          copy.srcHeight};
+}
+
+side destination_of(const CUDA_MEMCPY3D& copy) noexcept {
+  return {copy.dstMemoryType,
+          address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice),
+          copy.dstXInBytes, copy.dstY, copy.dstZ, pitch_of(copy.dstPitch, copy.dstXInBytes, copy),
+          copy.dstHeight};
+}
+
+// Arrays are not modelled.
+bool is_memory_type(CUmemorytype type) noexcept {
+  return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED;
+}
+
+// Rows may not overlap; a pitch of 0, which an H200 takes, means rows without a gap.
+bool has_room(const side& of, const CUDA_MEMCPY3D& copy) noexcept {
+  return of.pitch >= of.x + copy.WidthInBytes &&
+         (copy.Depth == 1 || of.height >= of.y + copy.Height);
+}
+
+// Pinned memory counts as either type; an H200 takes device memory as host memory too.
+CUresult check(const side& of, const CUDA_MEMCPY3D& copy) {
+  if (!is_memory_type(of.type) || !has_room(of, copy)) return CUDA_ERROR_INVALID_VALUE;
+  const std::uint64_t begin = of.row(0, 0);
+  const std::uint64_t end = of.row(copy.Height - 1, copy.Depth - 1) + copy.WidthInBytes;
+  const pointer_kind kind = classify(begin, end - begin);
+  if (kind == pointer_kind::invalid) return CUDA_ERROR_INVALID_VALUE;
+  return of.type == CU_MEMORYTYPE_DEVICE && kind == pointer_kind::pageable_host
+             ? CUDA_ERROR_INVALID_VALUE
+             : CUDA_SUCCESS;
+}
+
+// Memory may have been released since the copy was enqueued or its node made.
+bool is_gone(std::uint64_t address, std::uint64_t size) {
+  return classify(address, size) == pointer_kind::invalid;
+}
+
+template <class Element>
+void fill_row(std::uint64_t row, std::size_t count, unsigned value) noexcept {
+  const auto element = static_cast<Element>(value);
+  auto* const bytes = reinterpret_cast<std::byte*>(row);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(bytes + i * sizeof element, &element, sizeof element);
+}
+
+void fill_row(std::uint64_t row, const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
+  switch (fill.elementSize) {
+    case 1: return fill_row<std::uint8_t>(row, fill.width, fill.value);
+    case 2: return fill_row<std::uint16_t>(row, fill.width, fill.value);
+    default: return fill_row<std::uint32_t>(row, fill.width, fill.value);
+  }
+}
+
+CUresult fill_async(CUdeviceptr destination, unsigned value, unsigned element_size,
+                    std::size_t count, CUstream on) {
+  std::shared_ptr<stream> where;
+  if (const CUresult result = find_stream(on, where)) return result;
+  if (count == 0) return CUDA_SUCCESS;
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  fill.dst = destination;
+  fill.value = value;
+  fill.elementSize = element_size;
+  fill.width = count;
+  fill.height = 1;
+  // Into a capture an H200 takes any destination; whether there is memory shows in the launch.
+  const CUresult checked = is_capturing(*where) ? check_fill_form(fill) : check_fill(fill);
+  if (checked != CUDA_SUCCESS) return checked;
+  return submit(*where, {where->owner->handle, fill_operation{fill}});
+}
+
+bool touches_pageable_memory(CUdeviceptr to, CUdeviceptr from) {
+  return classify(to, 1) == pointer_kind::pageable_host ||
+         classify(from, 1) == pointer_kind::pageable_host;
+}
+
+}  // namespace
+
+CUresult check_copy(const CUDA_MEMCPY3D& copy) {
+  if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (copy.srcLOD != 0 || copy.dstLOD != 0 || copy.reserved0 || copy.reserved1)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check(source_of(copy), copy)) return result;
+  return check(destination_of(copy), copy);
+}
+
+CUresult run_copy(const CUDA_MEMCPY3D& copy) {
+  const side source = source_of(copy);
+  const side destination = destination_of(copy);
+  for (std::uint64_t slice = 0; slice < copy.Depth; ++slice)
+    for (std::uint64_t line = 0; line < copy.Height; ++line) {
+      const std::uint64_t from = source.row(line, slice);
+      const std::uint64_t to = destination.row(line, slice);
+      if (is_gone(from, copy.WidthInBytes) || is_gone(to, copy.WidthInBytes))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+      std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+                   copy.WidthInBytes);
+    }
+  return CUDA_SUCCESS;
+}
+
+CUresult check_fill_form(const CUDA_MEMSET_NODE_PARAMS& fill) {
+  const bool known_size = fill.elementSize == 1 || fill.elementSize == 2 || fill.elementSize == 4;
+  if (!known_size || fill.width == 0 || fill.height == 0 || fill.dst % fill.elementSize != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (fill.width > SIZE_MAX / fill.elementSize) return CUDA_ERROR_INVALID_VALUE;
+  const bool rows_fit = fill.height == 1 || (fill.pitch >= fill.width * fill.elementSize &&
+                                             fill.pitch <= SIZE_MAX / fill.height);
+  return rows_fit ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult check_fill(const CUDA_MEMSET_NODE_PARAMS& fill) {
+  if (const CUresult result = check_fill_form(fill)) return result;
+  const std::uint64_t last_row = fill.height > 1 ? (fill.height - 1) * fill.pitch : 0;
+  const pointer_kind kind = classify(fill.dst, last_row + fill.width * fill.elementSize);
+  return kind == pointer_kind::device || kind == pointer_kind::pinned_host
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult run_fill(const CUDA_MEMSET_NODE_PARAMS& fill) {
+  const std::uint64_t bytes = fill.width * fill.elementSize;
+  for (std::size_t line = 0; line < fill.height; ++line) {
+    const std::uint64_t row = fill.dst + line * (fill.height > 1 ? fill.pitch : 0);
+    if (is_gone(row, bytes)) return CUDA_ERROR_ILLEGAL_ADDRESS;
+    fill_row(row, fill);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult impl::memcpy_async(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream on) {
+  std::shared_ptr<stream> where;
+  if (const CUresult result = find_stream(on, where)) return result;
+  if (size == 0) return CUDA_SUCCESS;
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcDevice = from;
+  copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.dstDevice = to;
+  copy.WidthInBytes = size;
+  copy.Height = 1;
+  copy.Depth = 1;
+  if (const CUresult result = check_copy(copy)) return result;
+  const bool enqueued_only = is_capturing(*where) || !touches_pageable_memory(to, from);
+  const CUresult result = submit(*where, {where->owner->handle, copy_operation{copy}});
+  // Of pageable memory the call returns only when the copy is done ("API synchronization behavior").
+  return result != CUDA_SUCCESS || enqueued_only ? result : wait_for_stream(*where);
+}
+
+CUresult impl::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count,
+                               CUstream on) {
+  return fill_async(to, value, 1, count, on);
+}
+
+CUresult impl::memset_d16_async(CUdeviceptr to, unsigned short value, std::size_t count,
+                                CUstream on) {
+  return fill_async(to, value, 2, count, on);
+}
+
+CUresult impl::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream on) {
+  return fill_async(to, value, 4, count, on);
+}
+
+}  // namespace cugraft_sim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+
+#include "entry.hpp"
+#include "exec.hpp"
+#include "node_params.hpp"
+#include "work_compare.hpp"
+
+namespace cugraft_sim {
+namespace {
+
+// What all setters do: later launches run with the new values, the graph's node is left alone.
+template <class Make>
+CUresult patch(CUgraphExec which, CUgraphNode node, Make make) {
+  std::shared_ptr<graph_exec> exec;
+  if (const CUresult result = find_exec(which, exec)) return result;
+  exec_node* held = nullptr;
+  if (const CUresult result = find_exec_node(*exec, node, held)) return result;
+  operation changed;
+  if (const CUresult result = make(held->work, changed)) return result;
+  if (!can_patch(held->work, changed)) return CUDA_ERROR_INVALID_VALUE;
+  held->work = std::move(changed);
+  return CUDA_SUCCESS;
+}
+
+template <class Parameters>
+CUresult patch(CUgraphExec which, CUgraphNode node, const Parameters* parameters,
+               CUresult (*make)(const operation&, const Parameters&, operation&)) {
+  if (!parameters) return CUDA_ERROR_INVALID_VALUE;
+  return patch(which, node, [&](const operation& held, operation& changed) {
+    return make(held, *parameters, changed);
+  });
+}
+
+CUresult patch(CUgraphExec which, CUgraphNode node, CUevent event,
+               CUresult (*make)(const operation&, CUevent, operation&)) {
+  return patch(which, node, [&](const operation& held, operation& changed) {
+    return make(held, event, changed);
+  });
+}
+
+}  // namespace
+
+CUresult impl::graph_exec_kernel_node_set_params(CUgraphExec which, CUgraphNode node,
+                                                 const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  return patch(which, node, parameters, with_kernel);
+}
+
+// Any context is taken here and below (facts).
+CUresult impl::graph_exec_memcpy_node_set_params(CUgraphExec which, CUgraphNode node,
+                                                 const CUDA_MEMCPY3D* parameters, CUcontext) {
+  return patch(which, node, parameters, with_copy);
+}
+
+CUresult impl::graph_exec_memset_node_set_params(CUgraphExec which, CUgraphNode node,
+                                                 const CUDA_MEMSET_NODE_PARAMS* parameters,
+                                                 CUcontext) {
+  return patch(which, node, parameters, with_fill);
+}
+
+CUresult impl::graph_exec_host_node_set_params(CUgraphExec which, CUgraphNode node,
+                                               const CUDA_HOST_NODE_PARAMS* parameters) {
+  return patch(which, node, parameters, with_host);
+}
+
+CUresult impl::graph_exec_event_record_node_set_event(CUgraphExec which, CUgraphNode node,
+                                                      CUevent event) {
+  return patch(which, node, event, with_recorded_event);
+}
+
+CUresult impl::graph_exec_event_wait_node_set_event(CUgraphExec which, CUgraphNode node,
+                                                    CUevent event) {
+  return patch(which, node, event, with_awaited_event);
+}
+
+}  // namespace cugraft_sim

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attributes.hpp"
+#include "entry.hpp"
+#include "exec.hpp"
+#include "graph.hpp"
+#include "work_compare.hpp"
+
+namespace cugraft_sim {
+namespace {
+
+/// Why an update is refused, with nodes of the update graph.
+struct refusal {
+  CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  const graph_node* node = nullptr;
+  const graph_node* from = nullptr;
+};
+
+constexpr auto topology_changed = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+
+/// Finds for each node of the update graph its partner in the executable: from the sinks, in their
+/// order, along the dependencies, in theirs (driver-rules 4.1 and 4.2).
+class pairing {
+ public:
+  pairing(const graph& update, const graph_exec& exec) : update_(update), exec_(exec) {}
+
+  std::optional<refusal> find();
+
+  std::size_t partner_of(const graph_node& node) const { return partners_.at(&node); }
+
+ private:
+  std::optional<refusal> pair(const graph_node& node, std::size_t partner);
+  std::optional<refusal> follow(const graph_node& node, std::size_t partner);
+  bool is_paired_otherwise(const graph_node& node, std::size_t partner) const;
+
+  const graph& update_;
+  const graph_exec& exec_;
+  std::unordered_map<const graph_node*, std::size_t> partners_;
+  std::unordered_map<std::size_t, const graph_node*> nodes_;
+  std::vector<const graph_node*> open_;  // paired, dependencies not followed yet
+};
+
+std::optional<refusal> pairing::find() {
+  const std::vector<graph_node*> sinks = sinks_of(update_);
+  if (sinks.size() > exec_.sinks.size()) return refusal{topology_changed, sinks.front()};
+  if (update_.nodes.size() != exec_.nodes.size()) return refusal{topology_changed};
+  for (std::size_t i = 0; i < sinks.size(); ++i)
+    if (auto refused = pair(*sinks[i], exec_.sinks[i])) return refused;
+  while (!open_.empty()) {
+    const graph_node& node = *open_.back();
+    open_.pop_back();
+    if (auto refused = follow(node, partner_of(node))) return refused;
+  }
+  return std::nullopt;
+}
+
+std::optional<refusal> pairing::pair(const graph_node& node, std::size_t partner) {
+  partners_[&node] = partner;
+  nodes_[partner] = &node;
+  const exec_node& held = exec_.nodes[partner];
+  if (node.work.what.index() != held.work.what.index())
+    return refusal{CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, &node};
+  if (node.dependencies.size() != held.dependencies.size()) return refusal{topology_changed, &node};
+  open_.push_back(&node);
+  return std::nullopt;
+}
+
+// Another kind of edge is another topology (facts: plain to programmatic).
+std::optional<refusal> pairing::follow(const graph_node& node, std::size_t partner) {
+  for (std::size_t i = 0; i < node.dependencies.size(); ++i) {
+    const dependency& ours = node.dependencies[i];
+    const exec_dependency& theirs = exec_.nodes[partner].dependencies[i];
+    const bool other_edge = std::memcmp(&ours.data, &theirs.data, sizeof ours.data) != 0;
+    if (other_edge || is_paired_otherwise(*ours.node, theirs.node))
+      return refusal{topology_changed, &node, ours.node};
+    if (partners_.contains(ours.node)) continue;
+    if (auto refused = pair(*ours.node, theirs.node)) return refused;
+  }
+  return std::nullopt;
+}
+
+bool pairing::is_paired_otherwise(const graph_node& node, std::size_t partner) const {
+  const auto found = partners_.find(&node);
+  if (found != partners_.end()) return found->second != partner;
+  return nodes_.contains(partner);
+}
+
+std::optional<refusal> check_parameters(const graph& update, const graph_exec& exec,
+                                        const pairing& pairs) {
+  const update_conditions conditions{
+      exec.origin == update.handle,
+      (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+  for (const auto& node : update.nodes) {
+    const operation& held = exec.nodes[pairs.partner_of(*node)].work;
+    const CUgraphExecUpdateResult result = check_update(held, node->work, conditions);
+    if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return refusal{result, node.get()};
+  }
+  return std::nullopt;
+}
+
+bool divides(const attribute_value& cluster, const ptx::dimensions& grid) {
+  CUlaunchAttributeValue value;
+  std::memcpy(&value, cluster.data(), sizeof value);
+  const auto& size = value.clusterDim;
+  return grid.x % size.x == 0 && grid.y % size.y == 0 && grid.z % size.z == 0;
+}
+
+// The driver takes everything but the cluster size, which the executable keeps without a word
+// (facts). Where the old size does not divide the new grid the launch works, without a cluster.
+void take_kernel(kernel_operation& held, const kernel_operation& now) {
+  constexpr int cluster = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  auto kept = held.attributes.extract(cluster);
+  held = now;
+  held.attributes.erase(cluster);
+  if (!kept.empty() && divides(kept.mapped(), held.grid)) held.attributes.insert(std::move(kept));
+}
+
+void take_values(const graph& update, graph_exec& exec, const pairing& pairs) {
+  for (const auto& node : update.nodes) {
+    operation& held = exec.nodes[pairs.partner_of(*node)].work;
+    auto* const kernel = std::get_if<kernel_operation>(&held.what);
+    if (kernel)
+      take_kernel(*kernel, std::get<kernel_operation>(node->work.what));
+    else
+      held = node->work;
+  }
+  exec.objects = std::make_shared<user_references>(update.objects);
+}
+
+CUgraphNode handle_of(const graph_node* node) noexcept { return node ? node->handle : nullptr; }
+
+CUresult report(const refusal& why, CUgraphExecUpdateResultInfo* info) {
+  if (info) *info = {why.result, handle_of(why.node), handle_of(why.from)};
+  return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+}  // namespace
+
+// All checks come before the first change, so a refused update leaves the executable as it was.
+CUresult impl::graph_exec_update(CUgraphExec which, CUgraph from,
+                                 CUgraphExecUpdateResultInfo* info) {
+  std::shared_ptr<graph_exec> exec;
+  if (const CUresult result = find_exec(which, exec)) return result;
+  std::shared_ptr<graph> update;
+  if (const CUresult result = find_graph(from, update)) return result;
+  pairing pairs(*update, *exec);
+  if (const auto refused = pairs.find()) return report(*refused, info);
+  if (const auto refused = check_parameters(*update, *exec, pairs)) return report(*refused, info);
+  take_values(*update, *exec, pairs);
+  if (info) *info = {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cugraft_sim

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exports.hpp"
+
+#include <array>
+
+#include "calls.hpp"
+#include "entry.hpp"
+
+// One exported function for each line of the list, under the symbol that the line names. The list
+// has types only, so the parameters get their names here; and cuda.h declares some of the symbols
+// with other signatures, so ours are C++ functions whose symbol is given beside them.
+
+#define CUGRAFT_EXPORT_COUNT(a0, a1, a2, a3, a4, a5, a6, a7, a8, count, ...) count
+#define CUGRAFT_EXPORT_ARITY(...) \
+  CUGRAFT_EXPORT_COUNT(none __VA_OPT__(, ) __VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0, none)
+
+#define CUGRAFT_PARAMETERS_0()
+#define CUGRAFT_PARAMETERS_1(a) a p1
+#define CUGRAFT_PARAMETERS_2(a, b) a p1, b p2
+#define CUGRAFT_PARAMETERS_3(a, b, c) a p1, b p2, c p3
+#define CUGRAFT_PARAMETERS_4(a, b, c, d) a p1, b p2, c p3, d p4
+#define CUGRAFT_PARAMETERS_5(a, b, c, d, e) a p1, b p2, c p3, d p4, e p5
+#define CUGRAFT_PARAMETERS_6(a, b, c, d, e, f) a p1, b p2, c p3, d p4, e p5, f p6
+#define CUGRAFT_PARAMETERS_7(a, b, c, d, e, f, g) a p1, b p2, c p3, d p4, e p5, f p6, g p7
+#define CUGRAFT_PARAMETERS_8(a, b, c, d, e, f, g, h) \
+  a p1, b p2, c p3, d p4, e p5, f p6, g p7, h p8
+
+#define CUGRAFT_ARGUMENTS_0
+#define CUGRAFT_ARGUMENTS_1 , p1
+#define CUGRAFT_ARGUMENTS_2 CUGRAFT_ARGUMENTS_1, p2
+#define CUGRAFT_ARGUMENTS_3 CUGRAFT_ARGUMENTS_2, p3
+#define CUGRAFT_ARGUMENTS_4 CUGRAFT_ARGUMENTS_3, p4
+#define CUGRAFT_ARGUMENTS_5 CUGRAFT_ARGUMENTS_4, p5
+#define CUGRAFT_ARGUMENTS_6 CUGRAFT_ARGUMENTS_5, p6
+#define CUGRAFT_ARGUMENTS_7 CUGRAFT_ARGUMENTS_6, p7
+#define CUGRAFT_ARGUMENTS_8 CUGRAFT_ARGUMENTS_7, p8
+
+#define CUGRAFT_JOIN(a, b) CUGRAFT_JOIN_EXPANDED(a, b)
+#define CUGRAFT_JOIN_EXPANDED(a, b) a##b
+#define CUGRAFT_PARAMETERS(types) CUGRAFT_JOIN(CUGRAFT_PARAMETERS_, CUGRAFT_EXPORT_ARITY types) types
+#define CUGRAFT_ARGUMENTS(types) CUGRAFT_JOIN(CUGRAFT_ARGUMENTS_, CUGRAFT_EXPORT_ARITY types)
+
+namespace cugraft_sim {
+namespace exported {
+
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)                  \
+  __attribute__((visibility("default"))) CUresult member types __asm__(symbol);               \
+  CUresult member(CUGRAFT_PARAMETERS(types)) {                                                \
+    return enter(function_id::member, &impl::member CUGRAFT_ARGUMENTS(types));                \
+  }
+#include "driver/functions.def"
+#undef CUGRAFT_DRIVER_FUNCTION
+
+}  // namespace exported
+
+void* exported_address(function_id id) noexcept {
+  static const std::array<void*, function_count> addresses{{
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
+  reinterpret_cast<void*>(&exported::member),
+#include "driver/functions.def"
+#undef CUGRAFT_DRIVER_FUNCTION
+  }};
+  return addresses[static_cast<std::size_t>(id)];
+}
+
+}  // namespace cugraft_sim
+
+#undef CUGRAFT_ARGUMENTS
+#undef CUGRAFT_PARAMETERS
+#undef CUGRAFT_JOIN_EXPANDED
+#undef CUGRAFT_JOIN
+#undef CUGRAFT_ARGUMENTS_8
+#undef CUGRAFT_ARGUMENTS_7
+#undef CUGRAFT_ARGUMENTS_6
+#undef CUGRAFT_ARGUMENTS_5
+#undef CUGRAFT_ARGUMENTS_4
+#undef CUGRAFT_ARGUMENTS_3
+#undef CUGRAFT_ARGUMENTS_2
+#undef CUGRAFT_ARGUMENTS_1
+#undef CUGRAFT_ARGUMENTS_0
+#undef CUGRAFT_PARAMETERS_8
+#undef CUGRAFT_PARAMETERS_7
+#undef CUGRAFT_PARAMETERS_6
+#undef CUGRAFT_PARAMETERS_5
+#undef CUGRAFT_PARAMETERS_4
+#undef CUGRAFT_PARAMETERS_3
+#undef CUGRAFT_PARAMETERS_2
+#undef CUGRAFT_PARAMETERS_1
+#undef CUGRAFT_PARAMETERS_0
+#undef CUGRAFT_EXPORT_ARITY
+#undef CUGRAFT_EXPORT_COUNT

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cuda_api.hpp"
+#include "operation.hpp"
+#include "user_object.hpp"
+
+namespace cugraft_sim {
+
+class parameter_view;
+struct graph;
+struct graph_node;
+
+/// An edge, as its later end holds it.
+struct dependency {
+  graph_node* node = nullptr;
+  CUgraphEdgeData data{};
+};
+
+bool operator==(const dependency& left, const dependency& right) noexcept;
+
+struct graph_node {
+  CUgraphNode handle = nullptr;
+  graph* owner = nullptr;
+  operation work;
+  std::vector<dependency> dependencies;  ///< in the order of their making
+  unsigned local_id = 0;
+  CUgraphNode copied_from = nullptr;  ///< the node of the graph that this one's was cloned from
+
+  /// When the node was last left without a dependent: made by hand, taken out of a stream's
+  /// dependency set, or there when the capture ended. Sinks are paired in this order (driver-rules
+  /// 4.2).
+  std::uint64_t left_open = ~std::uint64_t{0};
+
+  /// What the getters handed out; gone when the parameters change.
+  std::shared_ptr<parameter_view> view;
+};
+
+struct graph {
+  CUgraph handle = nullptr;
+  std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
+  user_references objects;
+  CUgraph cloned_from = nullptr;
+  bool capturing = false;    ///< a capture or re-capture adds to it
+  bool recapturing = false;  ///< it is a re-capture
+  bool undefined = false;    ///< a re-capture failed: only destroying it works (driver-rules, R9)
+  unsigned next_local_id = 0;
+  std::uint64_t next_left_open = 1;
+};
+
+/// The graph of this handle; INVALID_VALUE where there is none or it is undefined.
+CUresult find_graph(CUgraph handle, std::shared_ptr<graph>& found);
+
+/// The graph of this handle, also an undefined one; null where there is none.
+std::shared_ptr<graph> find_any_graph(CUgraph handle);
+
+/// The node of this handle, with the same errors.
+CUresult find_node(CUgraphNode handle, std::shared_ptr<graph_node>& found);
+
+/// Makes a graph without nodes and its handle.
+std::shared_ptr<graph> make_graph();
+
+/// Forgets a graph, its nodes and their handles.
+void drop_graph(graph& gone);
+
+/// Adds a node; `dependencies` are nodes of the same graph, without duplicates.
+graph_node& add_node(graph& to, operation work, std::vector<dependency> dependencies);
+
+/// Gives a node another operation; what its getters handed out is gone.
+void set_work(graph_node& of, operation work);
+
+/// Gives every node a new handle.
+void renew_handles(graph& of);
+
+/// Says that `node` has no dependent at this moment.
+void leave_open(graph_node& node) noexcept;
+
+/// Nodes without dependents, in the order in which they were left so.
+std::vector<graph_node*> sinks_of(const graph& of);
+
+/// Turns the arrays of an API call into dependencies: INVALID_VALUE for null, foreign or stale
+/// nodes, and for edge data that there is not. `data` may be null.
+CUresult read_dependencies(const graph& of, const CUgraphNode* nodes, const CUgraphEdgeData* data,
+                           std::size_t count, std::vector<dependency>& read);
+
+/// The kind of node that an operation makes.
+CUgraphNodeType type_of(const operation& work) noexcept;
+
+/// How many graphs there are.
+std::size_t count_graphs();
+
+}  // namespace cugraft_sim

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node_params.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "context.hpp"
+#include "event.hpp"
+#include "graph.hpp"
+#include "launch.hpp"
+#include "library.hpp"
+
+namespace cugraft_sim {
+namespace {
+
+constexpr std::byte overwritten{0xdd};
+
+template <class Operation>
+CUresult with_event(const operation& old, CUevent now, operation& made) {
+  std::shared_ptr<event> found;
+  if (!std::holds_alternative<Operation>(old.what) || find_event(now, found) != CUDA_SUCCESS)
+    return CUDA_ERROR_INVALID_VALUE;
+  Operation changed;
+  changed.event = now;
+  made = operation{old.context, std::move(changed)};
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+parameter_view::parameter_view(const operation& work) : context_(work.context) {
+  params_.type = type_of(work);
+  std::visit([this](const auto& what) { show(what); }, work.what);
+}
+
+parameter_view::~parameter_view() {
+  std::ranges::fill(arguments_, overwritten);
+  std::ranges::fill(pointers_, nullptr);
+  auto* const bytes = reinterpret_cast<volatile std::byte*>(&params_);
+  std::fill_n(bytes, sizeof params_, overwritten);
+}
+
+// The order of size and buffer, and the null context, are those of the facts.
+void parameter_view::show(const kernel_operation& kernel) {
+  auto& shown = params_.kernel;
+  shown.func = kernel.function;
+  shown.kern = kernel.kernel;
+  shown.gridDimX = kernel.grid.x;
+  shown.gridDimY = kernel.grid.y;
+  shown.gridDimZ = kernel.grid.z;
+  shown.blockDimX = kernel.block.x;
+  shown.blockDimY = kernel.block.y;
+  shown.blockDimZ = kernel.block.z;
+  shown.sharedMemBytes = kernel.shared_bytes;
+  arguments_ = kernel.arguments;
+  argument_bytes_ = arguments_.size();
+  if (kernel.by_extra) {
+    pointers_ = {CU_LAUNCH_PARAM_BUFFER_SIZE, &argument_bytes_, CU_LAUNCH_PARAM_BUFFER_POINTER,
+                 arguments_.data(), CU_LAUNCH_PARAM_END};
+    shown.extra = pointers_.data();
+    return;
+  }
+  for (const ptx::parameter& each : kernel.code->code->entry->parameters)
+    pointers_.push_back(arguments_.data() + each.offset);
+  if (!pointers_.empty()) shown.kernelParams = pointers_.data();
+}
+
+void parameter_view::show(const copy_operation& copy) {
+  params_.memcpy.copyCtx = context_;
+  params_.memcpy.copyParams = copy.parameters;
+}
+
+void parameter_view::show(const fill_operation& fill) {
+  auto& shown = params_.memset;
+  shown.dst = fill.parameters.dst;
+  shown.pitch = fill.parameters.pitch;
+  shown.value = fill.parameters.value;
+  shown.elementSize = fill.parameters.elementSize;
+  shown.width = fill.parameters.width;
+  shown.height = fill.parameters.height;
+  shown.ctx = context_;
+}
+
+void parameter_view::show(const host_operation& host) {
+  params_.host.fn = host.function;
+  params_.host.userData = host.user_data;
+}
+
+void parameter_view::show(const event_record_operation& record) {
+  params_.eventRecord.event = record.event;
+}
+
+void parameter_view::show(const event_wait_operation& wait) {
+  params_.eventWait.event = wait.event;
+}
+
+CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, operation& made) {
+  const auto* const before = std::get_if<kernel_operation>(&old.what);
+  if (!before) return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<context> where;
+  if (const CUresult result = find_context(old.context, where)) return result;
+  kernel_operation changed;
+  if (const CUresult result = make_kernel_operation(now, where, before->attributes, changed))
+    return result;
+  made = operation{old.context, std::move(changed)};
+  return CUDA_SUCCESS;
+}
+
+CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& made) {
+  if (!std::holds_alternative<copy_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
+  if (now.WidthInBytes == 0 || now.Height == 0 || now.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
+  copy_operation changed{now};
+  if (const CUresult result = check_copy(changed.parameters)) return result;
+  made = operation{old.context, changed};
+  return CUDA_SUCCESS;
+}
+
+CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, operation& made) {
+  if (!std::holds_alternative<fill_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
+  if (now.width == 0 || now.height == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_fill(now)) return result;
+  made = operation{old.context, fill_operation{now}};
+  return CUDA_SUCCESS;
+}
+
+CUresult with_host(const operation& old, const CUDA_HOST_NODE_PARAMS& now, operation& made) {
+  if (!std::holds_alternative<host_operation>(old.what) || !now.fn) return CUDA_ERROR_INVALID_VALUE;
+  made = operation{old.context, host_operation{now.fn, now.userData}};
+  return CUDA_SUCCESS;
+}
+
+CUresult with_recorded_event(const operation& old, CUevent now, operation& made) {
+  return with_event<event_record_operation>(old, now, made);
+}
+
+CUresult with_awaited_event(const operation& old, CUevent now, operation& made) {
+  return with_event<event_wait_operation>(old, now, made);
+}
+
+}  // namespace cugraft_sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "cuda_api.hpp"
+#include "operation.hpp"
+
+namespace cugraft_sim {
+
+/// Parameters of an operation as the driver hands them out. Everything that they point to lies in
+/// this object and is overwritten when it goes, so that a use after that shows (driver-rules 8).
+class parameter_view {
+ public:
+  explicit parameter_view(const operation& work);
+  ~parameter_view();
+  parameter_view(const parameter_view&) = delete;
+  parameter_view& operator=(const parameter_view&) = delete;
+
+  const CUgraphNodeParams& get() const noexcept { return params_; }
+
+ private:
+  void show(const empty_operation&) noexcept {}
+  void show(const kernel_operation& kernel);
+  void show(const copy_operation& copy);
+  void show(const fill_operation& fill);
+  void show(const host_operation& host);
+  void show(const event_record_operation& record);
+  void show(const event_wait_operation& wait);
+
+  CUgraphNodeParams params_{};
+  CUcontext context_ = nullptr;
+  std::vector<std::byte> arguments_;
+  std::vector<void*> pointers_;
+  std::size_t argument_bytes_ = 0;
+};
+
+// An operation with other parameters, as the setters on graph and executable make it. All of them
+// give INVALID_VALUE where `old` is of another kind, and what is wrong with the parameters.
+
+CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, operation& made);
+CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& made);
+CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, operation& made);
+CUresult with_host(const operation& old, const CUDA_HOST_NODE_PARAMS& now, operation& made);
+CUresult with_recorded_event(const operation& old, CUevent now, operation& made);
+CUresult with_awaited_event(const operation& old, CUevent now, operation& made);
+
+}  // namespace cugraft_sim

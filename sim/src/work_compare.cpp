@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "work_compare.hpp"
+
+#include <tuple>
+
+#include "attributes.hpp"
+#include "library.hpp"
+#include "overloaded.hpp"
+
+namespace cugraft_sim {
+namespace {
+
+auto source_of(const CUDA_MEMCPY3D& copy) {
+  return std::tie(copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcLOD, copy.srcMemoryType,
+                  copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcPitch, copy.srcHeight);
+}
+
+auto destination_of(const CUDA_MEMCPY3D& copy) {
+  return std::tie(copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstLOD, copy.dstMemoryType,
+                  copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstPitch, copy.dstHeight);
+}
+
+auto extent_of(const CUDA_MEMCPY3D& copy) {
+  return std::tie(copy.WidthInBytes, copy.Height, copy.Depth);
+}
+
+auto memory_kinds_of(const CUDA_MEMCPY3D& copy) {
+  return std::tie(copy.srcMemoryType, copy.dstMemoryType);
+}
+
+auto shape_of(const CUDA_MEMSET_NODE_PARAMS& fill) {
+  return std::tie(fill.pitch, fill.elementSize, fill.width, fill.height);
+}
+
+bool equal(const empty_operation&, const empty_operation&) { return true; }
+
+// The form in which the arguments came does not matter, their bytes do.
+bool equal(const kernel_operation& left, const kernel_operation& right) {
+  return left.function == right.function && left.grid == right.grid && left.block == right.block &&
+         left.shared_bytes == right.shared_bytes && left.arguments == right.arguments;
+}
+
+bool equal(const copy_operation& left, const copy_operation& right) {
+  return source_of(left.parameters) == source_of(right.parameters) &&
+         destination_of(left.parameters) == destination_of(right.parameters) &&
+         extent_of(left.parameters) == extent_of(right.parameters);
+}
+
+bool equal(const fill_operation& left, const fill_operation& right) {
+  return left.parameters.dst == right.parameters.dst &&
+         left.parameters.value == right.parameters.value &&
+         shape_of(left.parameters) == shape_of(right.parameters);
+}
+
+bool equal(const host_operation& left, const host_operation& right) {
+  return left.function == right.function && left.user_data == right.user_data;
+}
+
+bool equal(const event_record_operation& left, const event_record_operation& right) {
+  return left.event == right.event;
+}
+
+bool equal(const event_wait_operation& left, const event_wait_operation& right) {
+  return left.event == right.event;
+}
+
+bool same_function_context(const kernel_operation& left, const kernel_operation& right) {
+  return left.code->owner == right.code->owner;
+}
+
+// 2-D copies are fixed, and so are the kinds of memory.
+bool can_patch(const copy_operation& held, const copy_operation& now) {
+  if (equal(held, now)) return true;
+  return is_one_dimensional(held.parameters) && is_one_dimensional(now.parameters) &&
+         memory_kinds_of(held.parameters) == memory_kinds_of(now.parameters);
+}
+
+// Of a fill of several rows value and destination may change, of one row everything but the height.
+bool can_patch(const fill_operation& held, const fill_operation& now) {
+  if (held.parameters.height == 1) return now.parameters.height == 1;
+  return shape_of(held.parameters) == shape_of(now.parameters);
+}
+
+CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operation& now,
+                              const update_conditions& conditions) {
+  if (!same_function_context(held, now))
+    return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+  const bool attributes_changed =
+      is_cooperative(held) != is_cooperative(now) ||
+      (conditions.node_priorities && priority_of(held) != priority_of(now));
+  return attributes_changed ? CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+                            : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+// A 2-D copy is refused even where nothing changed, unless it comes from the executable's own
+// graph.
+CUgraphExecUpdateResult check(const copy_operation& held, const copy_operation& now,
+                              const update_conditions& conditions) {
+  const bool whole_rows = is_one_dimensional(held.parameters) || conditions.own_graph;
+  return whole_rows && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                            : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+CUgraphExecUpdateResult check(const fill_operation& held, const fill_operation& now,
+                              const update_conditions&) {
+  return can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+// Host functions and external events are free; empty nodes have nothing.
+template <class Other>
+CUgraphExecUpdateResult check(const Other&, const Other&, const update_conditions&) {
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+}  // namespace
+
+bool same_parameters(const operation& left, const operation& right) {
+  return std::visit(
+      [&]<class Operation>(const Operation& what) {
+        const auto* const other = std::get_if<Operation>(&right.what);
+        return other && equal(what, *other);
+      },
+      left.what);
+}
+
+bool is_one_dimensional(const CUDA_MEMCPY3D& copy) noexcept {
+  return copy.Height == 1 && copy.Depth == 1;
+}
+
+bool can_patch(const operation& held, const operation& now) {
+  if (held.what.index() != now.what.index()) return false;
+  return std::visit(overloaded{
+                        [&](const kernel_operation& what) {
+                          return same_function_context(what, std::get<kernel_operation>(now.what));
+                        },
+                        [&](const copy_operation& what) {
+                          return can_patch(what, std::get<copy_operation>(now.what));
+                        },
+                        [&](const fill_operation& what) {
+                          return can_patch(what, std::get<fill_operation>(now.what));
+                        },
+                        [](const auto&) { return true; },
+                    },
+                    held.what);
+}
+
+CUgraphExecUpdateResult check_update(const operation& held, const operation& now,
+                                     const update_conditions& conditions) {
+  return std::visit(
+      [&]<class Operation>(const Operation& what) {
+        return check(what, std::get<Operation>(now.what), conditions);
+      },
+      held.what);
+}
+
+}  // namespace cugraft_sim

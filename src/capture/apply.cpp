@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/apply.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "driver/call.hpp"
+
+namespace cugraft {
+namespace {
+
+bool is_attribute(const model::difference& difference) noexcept {
+  using model::field;
+  return difference.which == field::cluster || difference.which == field::cooperative ||
+         difference.which == field::priority || difference.which == field::attribute;
+}
+
+bool attributes_differ(const raw_change& change) {
+  const auto differences = model::differences(change.before, change.after);
+  return std::any_of(differences.begin(), differences.end(), is_attribute);
+}
+
+// Nodes that hold the old launch attributes meanwhile: an attribute can only be put back whole by
+// copying it from a node that has it (driver facts, User objects and attributes).
+class attribute_store {
+ public:
+  explicit attribute_store(const driver_table& table) noexcept : table_(table) {}
+  attribute_store(const attribute_store&) = delete;
+  attribute_store& operator=(const attribute_store&) = delete;
+  ~attribute_store() {
+    if (graph_ != nullptr) discard_graph(table_, graph_);
+  }
+
+  call_result save(CUgraphNode node, CUgraphNode* holder) {
+    if (graph_ == nullptr)
+      if (const CUresult code = table_.graph_create(&graph_, 0); code != CUDA_SUCCESS)
+        return {code, "cuGraphCreate"};
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    if (const CUresult code = table_.graph_kernel_node_get_params(node, &params);
+        code != CUDA_SUCCESS)
+      return {code, "cuGraphKernelNodeGetParams"};
+    if (const CUresult code = table_.graph_add_kernel_node(holder, graph_, nullptr, 0, &params);
+        code != CUDA_SUCCESS)
+      return {code, "cuGraphAddKernelNode"};
+    return {table_.graph_kernel_node_copy_attributes(*holder, node),
+            "cuGraphKernelNodeCopyAttributes"};
+  }
+
+ private:
+  const driver_table& table_;
+  CUgraph graph_ = nullptr;
+};
+
+struct applied_node {
+  CUgraphNode old_attributes = nullptr;
+  bool attributes = false;
+};
+
+call_result set_node(detail::graph_state& graph, const planned_change& change,
+                     attribute_store& store, applied_node& done) {
+  const CUgraphNode node = graph.node_handles[change.node];
+  if (done.attributes) {
+    if (const call_result saved = store.save(node, &done.old_attributes); !saved.ok()) {
+      done.attributes = false;  // untouched
+      return saved;
+    }
+  }
+  const call_result set = write_node(*graph.table, node, change.raw.after);
+  if (!set.ok() || !done.attributes) return set;
+  return {graph.table->graph_kernel_node_copy_attributes(node, change.attributes_from),
+          "cuGraphKernelNodeCopyAttributes"};
+}
+
+void put_back(detail::graph_state& graph, const planned_change& change,
+              const applied_node& done) noexcept {
+  const CUgraphNode node = graph.node_handles[change.node];
+  bool restored = write_node(*graph.table, node, change.raw.before).ok();
+  if (done.attributes && done.old_attributes != nullptr)
+    restored &= graph.table->graph_kernel_node_copy_attributes(node, done.old_attributes) ==
+                CUDA_SUCCESS;
+  if (!restored) graph.damaged.push_back(change.node);  // reserved by the caller
+}
+
+// The old values that executables hold from now on; forgotten again unless `keep` is called.
+class saved_values {
+ public:
+  saved_values(detail::graph_state& graph, std::span<const planned_change> changes) {
+    if (graph.executables.empty()) return;
+    saved_.reserve(graph.executables.size() * changes.size());
+    for (const planned_change& change : changes) {
+      const auto old = std::make_shared<const model::node_value>(change.raw.before);
+      for (exec_values* const values : graph.executables)
+        if (values->save(change.node, old)) saved_.emplace_back(values, change.node);
+    }
+  }
+  saved_values(const saved_values&) = delete;
+  saved_values& operator=(const saved_values&) = delete;
+  ~saved_values() {
+    for (const auto& [values, node] : saved_) values->old.erase(node);
+  }
+
+  void keep() noexcept { saved_.clear(); }
+
+ private:
+  std::vector<std::pair<exec_values*, std::uint32_t>> saved_;
+};
+
+}  // namespace
+
+call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
+  std::vector<applied_node> done(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    done[i].attributes =
+        changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
+  graph.damaged.reserve(graph.damaged.size() + changes.size());
+  saved_values saved(graph, changes);
+  attribute_store store(*graph.table);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const call_result set = set_node(graph, changes[i], store, done[i]);
+    if (set.ok()) continue;
+    for (std::size_t back = i + 1; back-- > 0;) put_back(graph, changes[back], done[back]);
+    return set;
+  }
+  saved.keep();
+  for (const planned_change& change : changes) graph.nodes.assign(change.node, change.raw.after);
+  return {};
+}
+
+void repair(detail::graph_state& graph) {
+  while (!graph.damaged.empty()) {
+    const std::uint32_t node = graph.damaged.back();
+    const call_result set =
+        write_node(*graph.table, graph.node_handles[node], graph.nodes.value(node));
+    check(set.code, set.function, graph.handle);
+    graph.damaged.pop_back();
+  }
+}
+
+}  // namespace cugraft

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+#include <utility>
+
+#include "base/access.hpp"
+#include "capture/failures.hpp"
+#include "capture/graph_state.hpp"
+#include "capture/session.hpp"
+
+// A plain capture: from begin to the graph.
+
+namespace cugraft {
+namespace {
+
+using detail::access;
+
+// Owner, tag and attributes of the nodes that cugraft launched, which no driver can tell; launch
+// attributes of the others as far as they can be read.
+void complete_nodes(detail::graph_state& graph, detail::session_state& session) {
+  std::unordered_map<CUgraphNode, const node_note*> notes;
+  for (const node_note& note : session.notes()) notes.emplace(note.node, &note);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto found = notes.find(graph.node_handles[i]);
+    const node_note* const note = found == notes.end() ? nullptr : found->second;
+    if (note != nullptr) graph.nodes.set_tag(i, session.tag_text(note->tag));
+    const bool is_kernel = graph.nodes.kind(i) == node_kind::kernel;
+    if (note == nullptr && !is_kernel) continue;
+    model::node_value value = graph.nodes.value(i);
+    if (is_kernel)
+      std::get<model::kernel_value>(value.data).attributes =
+          note != nullptr && note->attributes
+              ? *note->attributes
+              : read_attributes(*graph.table, graph.node_handles[i], attribute_check::semantic);
+    if (note != nullptr) value.owner = note->owner;
+    graph.nodes.assign(i, value);
+  }
+}
+
+graph finish(detail::session_state& session) {
+  session.require_may_end();
+  auto state = std::make_shared<detail::graph_state>(session.table());
+  auto ended = session.end();
+  state->handle = ended.graph;  // owned from here on, whatever fails
+  if (session.failure() || !ended.result.ok()) {
+    const session_failure failure = session.failure().value_or(
+        session_failure{ended.unjoined.empty() && ended.result.code != CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+                            ? mismatch::driver_failure
+                            : mismatch::capture_unjoined,
+                        ended.result});
+    throw capture_error(describe_failure(session, failure, std::nullopt, std::move(ended.unjoined)));
+  }
+  state->context = session.context();
+  state->origin = node_origin::stream_calls;
+  graph_content content =
+      read_content(*state->table, state->handle, session.layouts(), attribute_check::none);
+  state->node_handles = std::move(content.handles);
+  state->nodes = std::move(content.nodes);
+  state->stamp = new_stamp();
+  complete_nodes(*state, session);
+  state->record = make_record(state->nodes, std::move(session.kept()));
+  state->fork_streams = std::move(session.fork_streams());
+  return access::make<graph>(std::move(state));
+}
+
+}  // namespace
+
+capture_session begin_capture(stream_ref stream, capture_mode mode) {
+  auto session = std::make_shared<detail::session_state>(stream, mode, nullptr);
+  session->begin();
+  auto result = access::make<capture_session>();
+  access::session(result) = std::move(session);
+  return result;
+}
+
+capture_session::capture_session(capture_session&& other) noexcept : graph_builder(other) {
+  other.session_.reset();
+}
+
+capture_session& capture_session::operator=(capture_session&& other) noexcept {
+  if (this != &other) {
+    abandon();
+    graph_builder::operator=(other);
+    other.session_.reset();
+  }
+  return *this;
+}
+
+capture_session::~capture_session() { abandon(); }
+
+graph capture_session::end() {
+  if (!session_) throw usage_error("the capture session was moved from: end the one that has it");
+  return finish(*session_);
+}
+
+void capture_session::abandon() noexcept {
+  if (session_) session_->abandon();
+}
+
+}  // namespace cugraft

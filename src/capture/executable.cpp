@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/executable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/call.hpp"
+#include "handles/ownership.hpp"
+#include "handles/relaxed_scope.hpp"
+
+namespace cugraft {
+namespace {
+
+// A user object that the graph holds while the driver copies the graph's references.
+class attached_box {
+ public:
+  attached_box(const detail::graph_state& graph, const owner_box& box) : graph_(graph), box_(box) {
+    check(graph.table->graph_retain_user_object(graph.handle, box.object(), 1, 0),
+          "cuGraphRetainUserObject", graph.handle);
+  }
+  attached_box(const attached_box&) = delete;
+  attached_box& operator=(const attached_box&) = delete;
+  ~attached_box() {
+    release_or_report(*graph_.table, graph_.handle, &driver_table::graph_release_user_object,
+                      graph_.handle, box_.object(), 1U);
+  }
+
+ private:
+  const detail::graph_state& graph_;
+  const owner_box& box_;
+};
+
+unsigned long long native_flags(const instantiate_options& options) noexcept {
+  unsigned long long flags = 0;
+  if (options.auto_free_on_launch) flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  if (options.device_launch) flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  if (options.use_node_priority) flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  if (options.upload) flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+  return flags;
+}
+
+CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
+  CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
+  params.flags = native_flags(options);
+  if (options.upload) params.hUploadStream = options.upload->get();
+  CUgraphExec exec = nullptr;
+  const CUresult result = graph.table->graph_instantiate_with_params(&exec, graph.handle, &params);
+  if (result == CUDA_SUCCESS && params.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS) return exec;
+  if (exec != nullptr) try_release(*graph.table, &driver_table::graph_exec_destroy, exec);
+  check(result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result, "cuGraphInstantiateWithParams",
+        graph.handle);
+  return nullptr;
+}
+
+void destroy_exec(executable& exec) noexcept {
+  if (exec.handle == nullptr) return;
+  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
+}
+
+}  // namespace
+
+executable::executable(std::shared_ptr<detail::graph_state> of, const instantiate_options& how)
+    : graph(std::move(of)), options(how) {
+  graph->executables.push_back(this);
+}
+
+executable::~executable() {
+  std::erase(graph->executables, this);
+  destroy_exec(*this);
+}
+
+void instantiate(executable& exec, bool destroy_first) {
+  detail::graph_state& graph = *exec.graph;
+  auto box = std::make_unique<owner_box>(*graph.table);
+  box->replace(graph.record);
+  if (destroy_first) close(exec);
+  CUgraphExec made = nullptr;
+  {
+    const attached_box attached(graph, *box);
+    made = make_exec(graph, exec.options);
+  }
+  destroy_exec(exec);
+  exec.handle = made;
+  exec.box = std::move(box);
+  exec.retirements.clear();  // the old box goes with the old executable's last launch
+  exec.damaged.clear();
+  exec.structure_changed = false;
+  set_current(exec);
+}
+
+patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
+  const detail::graph_state& graph = *exec.graph;
+  const auto write = [&](std::uint32_t node, const model::node_value& value) {
+    return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value,
+                           graph.context);
+  };
+  patch_result result;
+  exec.damaged.reserve(patches.size());
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    ++result.driver_calls;
+    result.call = write(patches[i].node, graph.nodes.value(patches[i].node));
+    if (result.call.ok()) continue;
+    result.failed_at = i;
+    for (std::size_t back = i + 1; back-- > 0;) {
+      ++result.driver_calls;
+      if (!write(patches[back].node, *patches[back].old).ok())
+        exec.damaged.push_back(patches[back].node);
+    }
+    return result;
+  }
+  return result;
+}
+
+void repair(executable& exec) {
+  const detail::graph_state& graph = *exec.graph;
+  while (!exec.damaged.empty()) {
+    const std::uint32_t node = exec.damaged.back();
+    const auto old = exec.old.find(node);
+    const call_result set =
+        write_exec_node(*graph.table, exec.handle, graph.node_handles[node],
+                        old != exec.old.end() ? *old->second : graph.nodes.value(node),
+                        graph.context);
+    check(set.code, set.function, exec.handle);
+    exec.damaged.pop_back();
+  }
+}
+
+whole_result update_whole(executable& exec) {
+  const detail::graph_state& graph = *exec.graph;
+  CUgraphExecUpdateResultInfo info = {};
+  whole_result result;
+  {
+    const attached_box attached(graph, *exec.box);
+    result.call = {graph.table->graph_exec_update(exec.handle, graph.handle, &info),
+                   "cuGraphExecUpdate"};
+  }
+  result.update_result = static_cast<int>(info.result);
+  const auto at =
+      std::find(graph.node_handles.begin(), graph.node_handles.end(), info.errorNode);
+  if (!result.call.ok() && at != graph.node_handles.end())
+    result.node = static_cast<std::uint32_t>(at - graph.node_handles.begin());
+  return result;
+}
+
+void set_current(executable& exec) {
+  exec.box->replace(exec.graph->record);
+  exec.old.clear();
+  exec.generation = exec.graph->generation;
+}
+
+void release_retired(executable& exec) noexcept {
+  if (exec.retirements.empty()) return;
+  const driver_table& table = *exec.graph->table;
+  const relaxed_scope relaxed(table, std::nothrow);  // a query ends a capture of this thread else
+  while (!exec.retirements.empty()) {
+    const executable::retirement& oldest = exec.retirements.front();
+    if (table.event_query(oldest.done.get()) != CUDA_SUCCESS) return;
+    exec.box->release_retired(oldest.count);
+    exec.retirements.pop_front();
+  }
+}
+
+void launch(executable& exec, stream_ref stream) {
+  call(stream, &driver_table::graph_launch, exec.handle, stream.get());
+  std::size_t marked = 0;
+  for (const executable::retirement& each : exec.retirements) marked += each.count;
+  const std::size_t retired = exec.box->retired_count();
+  if (retired == marked) return;
+  // Launches of one executable run one after the other: once this one is done, no earlier one runs.
+  event done(stream.get_context());
+  call(stream, &driver_table::event_record, done.get(), stream.get());
+  exec.retirements.push_back({retired - marked, std::move(done)});
+}
+
+void upload(executable& exec, stream_ref stream) {
+  call(stream, &driver_table::graph_upload, exec.handle, stream.get());
+}
+
+void close(executable& exec) {
+  if (exec.handle == nullptr) return;
+  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  release_or_throw(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
+}
+
+}  // namespace cugraft

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "capture/graph_state.hpp"
+#include "cugraft/graph_exec.hpp"
+
+// The driver's side of executable graphs: made, patched, updated, launched, destroyed.
+
+namespace cugraft {
+
+/// A driver's executable with what it holds and what its launches need.
+struct executable : exec_values {
+  executable(std::shared_ptr<detail::graph_state> graph, const instantiate_options& options);
+  executable(const executable&) = delete;
+  executable& operator=(const executable&) = delete;
+  /// Destroys the executable; a failure goes to the report function.
+  ~executable();
+
+  std::shared_ptr<detail::graph_state> graph;
+  instantiate_options options;
+  CUgraphExec handle = nullptr;
+  std::unique_ptr<owner_box> box;
+  std::uint64_t generation = 0;
+  std::vector<std::uint32_t> damaged;  ///< nodes that a refused patch could not put back
+
+  /// Retired records, and the event after which no launch needs them.
+  struct retirement {
+    std::size_t count = 0;
+    event done;
+  };
+  std::deque<retirement> retirements;
+};
+
+/// Instantiates the graph as it is now and lets go of what `exec` had before, the old one last, or
+/// first where `destroy_first`.
+/// @throws cuda_error  the old executable is then what it was, unless `destroy_first`
+void instantiate(executable& exec, bool destroy_first);
+
+/// One node to be set in an executable.
+struct patch {
+  std::uint32_t node = 0;
+  std::shared_ptr<const model::node_value> old;
+};
+
+struct patch_result {
+  call_result call;
+  std::size_t failed_at = 0;     ///< index into the patches, if the call failed
+  std::size_t driver_calls = 0;  ///< putting back included
+};
+
+/// Sets nodes to the graph's values, all or nothing.
+patch_result patch_nodes(executable& exec, std::span<const patch> patches);
+
+struct whole_result {
+  call_result call;
+  int update_result = 0;                ///< CUgraphExecUpdateResult
+  std::optional<std::uint32_t> node{};  ///< the one at fault, if the driver names it
+};
+
+/// Updates from the graph itself, the executable's own box included: the call replaces its user
+/// objects by the graph's (driver facts, User objects and attributes).
+/// @throws cuda_error  for a call that fails before the update
+whole_result update_whole(executable& exec);
+
+/// The executable holds the graph's present values from now on.
+void set_current(executable& exec);
+
+/// Brings nodes that could not be put back to the value the executable is taken to hold.
+/// @throws cuda_error
+void repair(executable& exec);
+
+/// Lets go of retired records that no launch needs any more. Never ends a capture.
+void release_retired(executable& exec) noexcept;
+
+/// @throws cuda_error
+void launch(executable& exec, stream_ref stream);
+void upload(executable& exec, stream_ref stream);
+
+/// Destroys the driver's executable, if there is one.
+/// @throws cuda_error
+void close(executable& exec);
+
+}  // namespace cugraft

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/session.hpp"
+#include "cugraft/change_report.hpp"
+
+// How a session's failure is told.
+
+namespace cugraft {
+
+/// Destroys a graph that nobody wants; a failure goes to the report function.
+void discard_graph(const driver_table& table, CUgraph graph) noexcept;
+
+/// The driver refused to begin.
+/// @throws capture_error
+[[noreturn]] void throw_begin_failure(const call_result& result, stream_ref stream,
+                                      bool is_recapture);
+
+/// What is told of a capture that was invalidated or was not joined, or of a call that failed.
+/// `next_expected` is the node that a re-capture wanted next.
+recapture_failure describe_failure(const detail::session_state& session,
+                                   const session_failure& failure,
+                                   const std::optional<node_summary>& next_expected,
+                                   std::vector<node_summary> unjoined);
+
+/// One line about a node: "node 3 (kernel \"saxpy\", tag \"norm\")".
+std::string describe_node(const node_summary& node);
+
+}  // namespace cugraft

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "capture/exec_values.hpp"
+#include "capture/node_params.hpp"
+#include "capture/owners.hpp"
+#include "cugraft/graph.hpp"
+#include "driver/table.hpp"
+#include "handles/context_scope.hpp"
+#include "model/graph.hpp"
+
+namespace cugraft {
+
+/// What an engine keeps with a graph from one re-capture to the next.
+class engine_memory {
+ public:
+  engine_memory() = default;
+  engine_memory(const engine_memory&) = delete;
+  engine_memory& operator=(const engine_memory&) = delete;
+  virtual ~engine_memory() = default;
+};
+
+/// Where a graph's nodes come from; decides which engine takes the graph.
+enum class node_origin {
+  stream_calls,  ///< one capture whose nodes all came from stream calls
+  unknown,       ///< by hand, or before cugraft had the graph
+};
+
+namespace detail {
+
+/// A graph, shared by its owner, sessions, node references and executables. One thread at a time.
+struct graph_state {
+  explicit graph_state(const driver_table& of) noexcept : table(&of) {}
+  graph_state(const graph_state&) = delete;
+  graph_state& operator=(const graph_state&) = delete;
+  /// Destroys the graph; a failure goes to the report function.
+  ~graph_state();
+
+  const driver_table* table;
+  CUgraph handle = nullptr;
+  bool owns_handle = true;
+  CUcontext context = nullptr;  ///< of the stream it was captured on; null if unknown
+  node_origin origin = node_origin::unknown;
+
+  model::graph nodes;                     ///< what the driver's graph holds, node by node
+  std::vector<CUgraphNode> node_handles;  ///< in creation order
+
+  std::uint64_t generation = 0;
+  std::uint64_t stamp = 0;  ///< changes with every content of the graph; see `new_stamp`
+  record_ptr record = std::make_shared<const generation_record>();
+
+  std::weak_ptr<session_state> open_session;
+  std::optional<recapture_failure> last_failure;
+  std::vector<std::uint32_t> damaged;  ///< nodes that a failed re-capture could not put back
+  std::vector<exec_values*> executables;  ///< told before a node's value changes
+  std::unique_ptr<engine_memory> memory;
+  std::vector<stream> fork_streams;  ///< of former sessions, for the next `fork`
+};
+
+}  // namespace detail
+
+/// A number that no content of any graph had before.
+std::uint64_t new_stamp() noexcept;
+
+/// The graph must have no open session. `what` says what was asked, as "instantiate".
+/// @throws usage_error
+void refuse_while_open(const detail::graph_state& graph, std::string_view what);
+
+/// What a driver's graph holds.
+struct graph_content {
+  std::vector<CUgraphNode> handles;  ///< in the order of `cuGraphGetNodes`
+  model::graph nodes;
+};
+
+/// @throws cuda_error
+graph_content read_content(const driver_table& table, CUgraph graph, layout_cache& layouts,
+                           attribute_check attributes);
+
+/// An empty driver graph. @throws cuda_error
+CUgraph make_graph(const driver_table& table);
+
+/// Destroys the driver's graph. @throws cuda_error
+void close_graph(detail::graph_state& graph);
+
+/// Reads the graph again, after others edited it. Executables keep the values that they hold.
+/// @throws cuda_error
+void read_again(detail::graph_state& graph);
+
+/// Makes the graph's context current for calls on it and its executables, if it is known.
+class graph_context_scope {
+ public:
+  explicit graph_context_scope(const detail::graph_state& graph);
+
+ private:
+  std::optional<context_scope> scope_;
+};
+
+/// Nodes of a driver graph in its own order.
+/// @throws cuda_error
+std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
+
+/// What a graph's nodes and `kept` need alive, as a record to be shared.
+record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept);
+
+}  // namespace cugraft

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+
+#include "base/access.hpp"
+#include "capture/host_payload.hpp"
+#include "driver/call.hpp"
+#include "handles/open_sessions.hpp"
+#include "handles/ownership.hpp"
+
+// The free `host_call`: in a session, in somebody else's capture, or at once.
+
+namespace cugraft {
+namespace {
+
+// The graph that foreign code captures on `stream`; null if it is not capturing.
+CUgraph foreign_capture(stream_ref stream) {
+  const driver_table& table = table_of(stream);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph graph = nullptr;
+  check(table.stream_get_capture_info(stream.get(), &status, nullptr, &graph, nullptr, nullptr,
+                                      nullptr),
+        "cuStreamGetCaptureInfo", stream.get());
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? graph : nullptr;
+}
+
+void CUDA_CB destroy_payload(void* payload) noexcept { delete static_cast<host_payload*>(payload); }
+
+// Makes `payload` a user object of `graph`, which owns it from then on.
+void give_to_graph(const driver_table& table, CUgraph graph, std::unique_ptr<host_payload>& payload) {
+  CUuserObject object = nullptr;
+  check(table.user_object_create(&object, payload.get(), &destroy_payload, 1,
+                                 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+        "cuUserObjectCreate");
+  static_cast<void>(payload.release());
+  const CUresult result =
+      table.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (result == CUDA_SUCCESS) return;
+  report_failure(table.user_object_release(object, 1), "cuUserObjectRelease", {});
+  check(result, "cuGraphRetainUserObject", graph);
+}
+
+}  // namespace
+
+void host_call(stream_ref stream, host_function function) {
+  if (detail::access::function_object(function) == nullptr)
+    throw usage_error("host_call: the function was moved from; give one that can be called");
+  if (const auto session = recorder_of(stream))
+    return session->host_call(stream, std::move(function));
+  const driver_table& table = table_of(stream);
+  auto payload = std::make_unique<host_payload>(host_payload{std::move(function)});
+  void* const data = payload.get();
+  if (const CUgraph graph = foreign_capture(stream)) {
+    give_to_graph(table, graph, payload);  // before the node: a node is never without its function
+    check(table.launch_host_func(stream.get(), &run_host_payload, data), "cuLaunchHostFunc",
+          stream.get());
+    return;
+  }
+  check(table.launch_host_func(stream.get(), &run_host_payload_once, data), "cuLaunchHostFunc",
+        stream.get());
+  static_cast<void>(payload.release());  // destroyed by its run
+}
+
+}  // namespace cugraft

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/host_payload.hpp"
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/access.hpp"
+#include "base/report.hpp"
+
+namespace cugraft {
+namespace {
+
+using detail::access;
+
+// A CUhostFn as a host function like any other: the same where both pointers are.
+struct plain_function {
+  void (*function)(void*);
+  void* user_data;
+
+  void operator()() const { function(user_data); }
+  friend bool operator==(const plain_function&, const plain_function&) = default;
+};
+
+void run(const host_function& function) noexcept {
+  try {
+    access::function_type(function)->call(access::function_object(function));
+  } catch (const std::exception& thrown) {
+    report(std::string("a host function threw: ") + thrown.what());
+  } catch (...) {
+    report("a host function threw something that is no std::exception");
+  }
+}
+
+}  // namespace
+
+host_function::host_function(void (*function)(void*), void* user_data) {
+  if (function == nullptr)
+    throw usage_error("host_function: the function is null: give a function that can be called");
+  *this = host_function(plain_function{function, user_data});
+}
+
+host_function::host_function(host_function&& other) noexcept
+    : self_(std::exchange(other.self_, nullptr)), type_(std::exchange(other.type_, nullptr)) {}
+
+host_function& host_function::operator=(host_function&& other) noexcept {
+  if (this != &other) {
+    if (self_ != nullptr) type_->destroy(self_);
+    self_ = std::exchange(other.self_, nullptr);
+    type_ = std::exchange(other.type_, nullptr);
+  }
+  return *this;
+}
+
+host_function::~host_function() {
+  if (self_ != nullptr) type_->destroy(self_);
+}
+
+void CUDA_CB run_host_payload(void* payload) noexcept {
+  run(static_cast<const host_payload*>(payload)->function);
+}
+
+void CUDA_CB run_host_payload_once(void* payload) noexcept {
+  const std::unique_ptr<host_payload> owned(static_cast<host_payload*>(payload));
+  run(owned->function);
+}
+
+bool same_host_function(const host_function& a, const host_function& b) {
+  return access::function_type(a) == access::function_type(b) &&
+         access::function_type(a)->same(access::function_object(a), access::function_object(b));
+}
+
+const host_payload* payload_of(const model::graph& graph, std::size_t node) noexcept {
+  if (graph.kind(node) != node_kind::host) return nullptr;
+  const void* const owner = graph.owner(node).get();
+  const bool ours = graph.same(node, model::host_value{
+                                         reinterpret_cast<std::uintptr_t>(&run_host_payload),
+                                         reinterpret_cast<std::uintptr_t>(owner)});
+  return ours ? static_cast<const host_payload*>(owner) : nullptr;
+}
+
+const host_payload* payload_of(const model::node_value& value) noexcept {
+  const auto* host = std::get_if<model::host_value>(&value.data);
+  const bool ours = host != nullptr &&
+                    host->function == reinterpret_cast<std::uintptr_t>(&run_host_payload) &&
+                    host->user_data == reinterpret_cast<std::uintptr_t>(value.owner.get());
+  return ours ? static_cast<const host_payload*>(value.owner.get()) : nullptr;
+}
+
+}  // namespace cugraft

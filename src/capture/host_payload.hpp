@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "cugraft/launch.hpp"
+#include "driver/table.hpp"
+#include "model/graph.hpp"
+
+namespace cugraft {
+
+/// A host function at the address that the driver's node carries.
+struct host_payload {
+  host_function function;
+};
+
+/// The function of every host node that cugraft makes; its data is a `host_payload`. An exception
+/// of the host function ends in the report function.
+void CUDA_CB run_host_payload(void* payload) noexcept;
+
+/// The same, and destroys the payload: for work that runs once.
+void CUDA_CB run_host_payload_once(void* payload) noexcept;
+
+/// Whether two functions may stand for each other, see `host_function`.
+bool same_host_function(const host_function& a, const host_function& b);
+
+/// The payload of a host node that cugraft made; null for any other.
+const host_payload* payload_of(const model::graph& graph, std::size_t node) noexcept;
+const host_payload* payload_of(const model::node_value& value) noexcept;
+
+}  // namespace cugraft

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/node_params.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/access.hpp"
+#include "driver/call.hpp"
+
+namespace cugraft {
+namespace {
+
+// Pointers to packed arguments as `kernelParams` wants them. Thread-local, so that putting old
+// values back needs no memory that setting the new ones did not have.
+void** argument_pointers(const model::kernel_value& kernel) {
+  thread_local std::vector<void*> pointers;
+  pointers.clear();
+  for (const kernel_parameter& parameter : kernel.layout->parameters)
+    pointers.push_back(const_cast<std::byte*>(kernel.arguments.data()) + parameter.offset);
+  pointers.push_back(nullptr);  // never an empty array: the driver takes null for "not given"
+  return pointers.data();
+}
+
+CUDA_KERNEL_NODE_PARAMS native_params(const model::kernel_value& kernel) {
+  CUDA_KERNEL_NODE_PARAMS params = {};
+  params.func = kernel.function;
+  params.gridDimX = kernel.grid.x;
+  params.gridDimY = kernel.grid.y;
+  params.gridDimZ = kernel.grid.z;
+  params.blockDimX = kernel.block.x;
+  params.blockDimY = kernel.block.y;
+  params.blockDimZ = kernel.block.z;
+  params.sharedMemBytes = kernel.shared_memory_bytes;
+  params.kernelParams = argument_pointers(kernel);
+  return params;
+}
+
+template <class Address>
+Address from_integer(std::uintptr_t address) noexcept {
+  if constexpr (std::is_pointer_v<Address>)
+    return reinterpret_cast<Address>(address);
+  else
+    return static_cast<Address>(address);
+}
+
+CUDA_MEMCPY3D native_params(const model::copy_value& copy) noexcept {
+  CUDA_MEMCPY3D params = {};
+  params.srcXInBytes = copy.source.x;
+  params.srcY = copy.source.y;
+  params.srcZ = copy.source.z;
+  params.srcLOD = copy.source.level;
+  params.srcMemoryType = static_cast<CUmemorytype>(copy.source.memory_kind);
+  params.srcPitch = copy.source.pitch;
+  params.srcHeight = copy.source.height;
+  params.dstXInBytes = copy.destination.x;
+  params.dstY = copy.destination.y;
+  params.dstZ = copy.destination.z;
+  params.dstLOD = copy.destination.level;
+  params.dstMemoryType = static_cast<CUmemorytype>(copy.destination.memory_kind);
+  params.dstPitch = copy.destination.pitch;
+  params.dstHeight = copy.destination.height;
+  params.WidthInBytes = copy.width_bytes;
+  params.Height = copy.height;
+  params.Depth = copy.depth;
+  switch (params.srcMemoryType) {
+    case CU_MEMORYTYPE_HOST: params.srcHost = from_integer<void*>(copy.source.address); break;
+    case CU_MEMORYTYPE_ARRAY: params.srcArray = from_integer<CUarray>(copy.source.address); break;
+    default: params.srcDevice = from_integer<CUdeviceptr>(copy.source.address);
+  }
+  switch (params.dstMemoryType) {
+    case CU_MEMORYTYPE_HOST: params.dstHost = from_integer<void*>(copy.destination.address); break;
+    case CU_MEMORYTYPE_ARRAY:
+      params.dstArray = from_integer<CUarray>(copy.destination.address);
+      break;
+    default: params.dstDevice = from_integer<CUdeviceptr>(copy.destination.address);
+  }
+  return params;
+}
+
+CUDA_MEMSET_NODE_PARAMS native_params(const model::fill_value& fill) noexcept {
+  CUDA_MEMSET_NODE_PARAMS params = {};
+  params.dst = fill.destination;
+  params.pitch = fill.pitch;
+  params.value = fill.value;
+  params.elementSize = fill.element_size;
+  params.width = fill.width;
+  params.height = fill.height;
+  return params;
+}
+
+CUDA_HOST_NODE_PARAMS native_params(const model::host_value& host) noexcept {
+  CUDA_HOST_NODE_PARAMS params = {};
+  params.fn = reinterpret_cast<CUhostFn>(host.function);
+  params.userData = reinterpret_cast<void*>(host.user_data);
+  return params;
+}
+
+std::uintptr_t address_of(CUmemorytype kind, const void* host, CUdeviceptr device, CUarray array) {
+  switch (kind) {
+    case CU_MEMORYTYPE_HOST: return reinterpret_cast<std::uintptr_t>(host);
+    case CU_MEMORYTYPE_ARRAY: return reinterpret_cast<std::uintptr_t>(array);
+    default: return static_cast<std::uintptr_t>(device);
+  }
+}
+
+model::kernel_value read_kernel(const driver_table& table, CUgraphNode node, layout_cache& layouts,
+                                attribute_check attributes) {
+  CUDA_KERNEL_NODE_PARAMS params = {};
+  check(table.graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
+  model::kernel_value kernel;
+  kernel.function = function_of(params);
+  kernel.layout = layouts.of(kernel.function);
+  kernel.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
+  kernel.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
+  kernel.shared_memory_bytes = params.sharedMemBytes;
+  kernel.arguments = packed_arguments(params.kernelParams, params.extra, *kernel.layout);
+  kernel.attributes = read_attributes(table, node, attributes);
+  return kernel;
+}
+
+CUevent read_event(const driver_table& table, CUgraphNode node, bool records) {
+  CUevent event = nullptr;
+  if (records)
+    check(table.graph_event_record_node_get_event(node, &event), "cuGraphEventRecordNodeGetEvent");
+  else
+    check(table.graph_event_wait_node_get_event(node, &event), "cuGraphEventWaitNodeGetEvent");
+  return event;
+}
+
+}  // namespace
+
+const std::shared_ptr<const model::kernel_layout>& layout_cache::of(const kernel& kernel) {
+  auto& layout = layouts_[kernel.get()];
+  if (!layout) {
+    auto made = std::make_shared<model::kernel_layout>();
+    made->name = kernel.name();
+    made->parameters.assign(kernel.parameters().begin(), kernel.parameters().end());
+    for (const kernel_parameter& parameter : made->parameters)
+      made->bytes = std::max(made->bytes, parameter.offset + parameter.size);
+    layout = std::move(made);
+  }
+  return layout;
+}
+
+const std::shared_ptr<const model::kernel_layout>& layout_cache::of(CUfunction function) {
+  if (const auto found = layouts_.find(function); found != layouts_.end() && found->second)
+    return found->second;
+  return of(kernel::from_native_handle(detail::access::make<driver>(*table_), function));
+}
+
+std::shared_ptr<const model::kernel_layout> layout_cache::known(CUfunction function) const noexcept {
+  const auto found = layouts_.find(function);
+  return found == layouts_.end() ? nullptr : found->second;
+}
+
+void layout_cache::add(CUfunction function, std::shared_ptr<const model::kernel_layout> layout) {
+  layouts_.emplace(function, std::move(layout));
+}
+
+CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept {
+  // A kernel may stand where a function is wanted (driver rules, 1.3).
+  return params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
+}
+
+std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const* extra,
+                                        const model::kernel_layout& layout) {
+  std::vector<std::byte> packed(layout.bytes);
+  if (extra == nullptr) {
+    if (kernel_params != nullptr) model::pack_arguments(layout, kernel_params, packed.data());
+    return packed;
+  }
+  const void* buffer = nullptr;
+  std::size_t size = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = extra[1];
+    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *static_cast<const std::size_t*>(extra[1]);
+  }
+  // Parameter by parameter, so that padding is zero as in the other form.
+  for (const kernel_parameter& parameter : layout.parameters) {
+    if (buffer == nullptr || parameter.offset + parameter.size > size) break;
+    std::memcpy(packed.data() + parameter.offset,
+                static_cast<const std::byte*>(buffer) + parameter.offset, parameter.size);
+  }
+  return packed;
+}
+
+model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept {
+  model::copy_value value;
+  value.source = {.memory_kind = static_cast<int>(copy.srcMemoryType),
+                  .address = address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice,
+                                        copy.srcArray),
+                  .x = copy.srcXInBytes,
+                  .y = copy.srcY,
+                  .z = copy.srcZ,
+                  .level = copy.srcLOD,
+                  .pitch = copy.srcPitch,
+                  .height = copy.srcHeight};
+  value.destination = {.memory_kind = static_cast<int>(copy.dstMemoryType),
+                       .address = address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice,
+                                             copy.dstArray),
+                       .x = copy.dstXInBytes,
+                       .y = copy.dstY,
+                       .z = copy.dstZ,
+                       .level = copy.dstLOD,
+                       .pitch = copy.dstPitch,
+                       .height = copy.dstHeight};
+  value.width_bytes = copy.WidthInBytes;
+  value.height = copy.Height;
+  value.depth = copy.Depth;
+  return value;
+}
+
+model::fill_value fill_value_of(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
+  return {.destination = static_cast<std::uintptr_t>(fill.dst),
+          .value = fill.value,
+          .element_size = fill.elementSize,
+          .width = fill.width,
+          .height = fill.height,
+          .pitch = fill.pitch};
+}
+
+model::attributes read_attributes(const driver_table& table, CUgraphNode node,
+                                  attribute_check attributes) {
+  model::attributes result;
+  result.known_to = model::known::nothing;
+  if (attributes == attribute_check::none) return result;
+  const auto read = [&](CUkernelNodeAttrID id) {
+    CUkernelNodeAttrValue value = {};
+    check(table.graph_kernel_node_get_attribute(node, id, &value), "cuGraphKernelNodeGetAttribute");
+    return value;
+  };
+  const auto cluster = read(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+  if (cluster.x != 0) result.cluster = dim3(cluster.x, cluster.y, cluster.z);
+  result.cooperative = read(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative != 0;
+  result.priority = read(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority;
+  result.known_to = model::known::semantic;
+  return result;
+}
+
+model::node_value read_node(const driver_table& table, CUgraphNode node, layout_cache& layouts,
+                            attribute_check attributes) {
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  check(table.graph_node_get_type(node, &type), "cuGraphNodeGetType");
+  model::node_value value;
+  value.kind = static_cast<node_kind>(type);
+  switch (value.kind) {
+    case node_kind::kernel: value.data = read_kernel(table, node, layouts, attributes); break;
+    case node_kind::copy: {
+      CUDA_MEMCPY3D params = {};
+      check(table.graph_memcpy_node_get_params(node, &params), "cuGraphMemcpyNodeGetParams");
+      value.data = copy_value_of(params);
+      break;
+    }
+    case node_kind::fill: {
+      CUDA_MEMSET_NODE_PARAMS params = {};
+      check(table.graph_memset_node_get_params(node, &params), "cuGraphMemsetNodeGetParams");
+      value.data = fill_value_of(params);
+      break;
+    }
+    case node_kind::host: {
+      CUDA_HOST_NODE_PARAMS params = {};
+      check(table.graph_host_node_get_params(node, &params), "cuGraphHostNodeGetParams");
+      value.data = model::host_value{reinterpret_cast<std::uintptr_t>(params.fn),
+                                     reinterpret_cast<std::uintptr_t>(params.userData)};
+      break;
+    }
+    case node_kind::event_record:
+    case node_kind::event_wait:
+      value.data = model::event_value{
+          read_event(table, node, value.kind == node_kind::event_record)};
+      break;
+    default: break;  // carried as opaque
+  }
+  return value;
+}
+
+call_result write_node(const driver_table& table, CUgraphNode node,
+                       const model::node_value& value) noexcept {
+  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data)) {
+    const CUDA_KERNEL_NODE_PARAMS params = native_params(*kernel);
+    return {table.graph_kernel_node_set_params(node, &params), "cuGraphKernelNodeSetParams"};
+  }
+  if (const auto* copy = std::get_if<model::copy_value>(&value.data)) {
+    const CUDA_MEMCPY3D params = native_params(*copy);
+    return {table.graph_memcpy_node_set_params(node, &params), "cuGraphMemcpyNodeSetParams"};
+  }
+  if (const auto* fill = std::get_if<model::fill_value>(&value.data)) {
+    const CUDA_MEMSET_NODE_PARAMS params = native_params(*fill);
+    return {table.graph_memset_node_set_params(node, &params), "cuGraphMemsetNodeSetParams"};
+  }
+  if (const auto* host = std::get_if<model::host_value>(&value.data)) {
+    const CUDA_HOST_NODE_PARAMS params = native_params(*host);
+    return {table.graph_host_node_set_params(node, &params), "cuGraphHostNodeSetParams"};
+  }
+  if (const auto* event = std::get_if<model::event_value>(&value.data)) {
+    if (value.kind == node_kind::event_record)
+      return {table.graph_event_record_node_set_event(node, event->event),
+              "cuGraphEventRecordNodeSetEvent"};
+    return {table.graph_event_wait_node_set_event(node, event->event),
+            "cuGraphEventWaitNodeSetEvent"};
+  }
+  return {};  // nothing to set
+}
+
+call_result write_exec_node(const driver_table& table, CUgraphExec exec, CUgraphNode node,
+                            const model::node_value& value, CUcontext context) noexcept {
+  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data)) {
+    const CUDA_KERNEL_NODE_PARAMS params = native_params(*kernel);
+    return {table.graph_exec_kernel_node_set_params(exec, node, &params),
+            "cuGraphExecKernelNodeSetParams"};
+  }
+  if (const auto* copy = std::get_if<model::copy_value>(&value.data)) {
+    const CUDA_MEMCPY3D params = native_params(*copy);
+    return {table.graph_exec_memcpy_node_set_params(exec, node, &params, context),
+            "cuGraphExecMemcpyNodeSetParams"};
+  }
+  if (const auto* fill = std::get_if<model::fill_value>(&value.data)) {
+    const CUDA_MEMSET_NODE_PARAMS params = native_params(*fill);
+    return {table.graph_exec_memset_node_set_params(exec, node, &params, context),
+            "cuGraphExecMemsetNodeSetParams"};
+  }
+  if (const auto* host = std::get_if<model::host_value>(&value.data)) {
+    const CUDA_HOST_NODE_PARAMS params = native_params(*host);
+    return {table.graph_exec_host_node_set_params(exec, node, &params),
+            "cuGraphExecHostNodeSetParams"};
+  }
+  if (const auto* event = std::get_if<model::event_value>(&value.data)) {
+    if (value.kind == node_kind::event_record)
+      return {table.graph_exec_event_record_node_set_event(exec, node, event->event),
+              "cuGraphExecEventRecordNodeSetEvent"};
+    return {table.graph_exec_event_wait_node_set_event(exec, node, event->event),
+            "cuGraphExecEventWaitNodeSetEvent"};
+  }
+  return {};
+}
+
+}  // namespace cugraft

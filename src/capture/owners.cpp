@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/owners.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/report.hpp"
+#include "driver/call.hpp"
+
+namespace cugraft {
+namespace {
+
+// Lives as long as the process: a driver thread may hand something in at any time.
+class release_queue {
+ public:
+  static release_queue& instance() {
+    static release_queue* const queue = new release_queue;
+    return *queue;
+  }
+
+  void push(record_list records) noexcept {
+    const std::lock_guard lock(mutex_);
+    waiting_.splice(waiting_.end(), records);
+    start_worker();
+    ready_.notify_one();
+  }
+
+  void drain() noexcept { take().clear(); }
+
+ private:
+  record_list take() noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(waiting_, {});
+  }
+
+  void start_worker() noexcept {
+    if (worker_started_) return;
+    try {
+      std::thread([this] { run(); }).detach();
+      worker_started_ = true;
+    } catch (const std::exception&) {
+      // no thread to be had now: `drain` or the next call takes care of what waits
+    }
+  }
+
+  void run() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      ready_.wait(lock, [this] { return !waiting_.empty(); });
+      record_list ours = std::exchange(waiting_, {});
+      lock.unlock();
+      ours.clear();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  record_list waiting_;
+  bool worker_started_ = false;
+};
+
+}  // namespace
+
+void release_later(record_list records) noexcept {
+  if (!records.empty()) release_queue::instance().push(std::move(records));
+}
+
+void drain_released() noexcept { release_queue::instance().drain(); }
+
+struct owner_box::content {
+  std::mutex mutex;
+  record_list records;  // the retired ones, oldest first, then the current one
+
+  static void CUDA_CB destroyed(void* data) noexcept {
+    const std::unique_ptr<std::shared_ptr<content>> reference(
+        static_cast<std::shared_ptr<content>*>(data));
+    const std::lock_guard lock((*reference)->mutex);
+    release_later(std::exchange((*reference)->records, {}));
+  }
+};
+
+owner_box::owner_box(const driver_table& table)
+    : table_(&table), content_(std::make_shared<content>()) {
+  auto reference = std::make_unique<std::shared_ptr<content>>(content_);
+  check(table.user_object_create(&object_, reference.get(), &content::destroyed, 1,
+                                 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+        "cuUserObjectCreate");
+  static_cast<void>(reference.release());  // the driver's now
+}
+
+owner_box::~owner_box() {
+  report_failure(table_->user_object_release(object_, 1), "cuUserObjectRelease", {});
+}
+
+void owner_box::replace(record_ptr record) {
+  if (record == current_) return;
+  const std::lock_guard lock(content_->mutex);
+  content_->records.push_back(record);
+  current_ = std::move(record);
+}
+
+void owner_box::release_retired(std::size_t count) noexcept {
+  record_list old;
+  {
+    const std::lock_guard lock(content_->mutex);
+    record_list& records = content_->records;
+    old.splice(old.end(), records, records.begin(),
+               std::next(records.begin(), static_cast<std::ptrdiff_t>(count)));
+  }
+  release_later(std::move(old));
+}
+
+std::size_t owner_box::retired_count() const noexcept {
+  const std::lock_guard lock(content_->mutex);
+  return content_->records.empty() ? 0 : content_->records.size() - 1;
+}
+
+}  // namespace cugraft

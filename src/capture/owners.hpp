@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "driver/table.hpp"
+
+// Who keeps what a graph's nodes point to: kernels, host functions, owners given by `keep`.
+
+namespace cugraft {
+
+/// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
+/// executables that run it.
+struct generation_record {
+  std::vector<std::shared_ptr<const void>> node_owners;  ///< without repetitions
+  std::vector<std::shared_ptr<const void>> kept;         ///< in the order of the calls of `keep`
+};
+
+using record_ptr = std::shared_ptr<const generation_record>;
+using record_list = std::list<record_ptr>;  // handed on without allocating, so that it cannot fail
+
+/// Takes what must not be destroyed where it is let go: a user object's destructor runs on a thread
+/// of the driver and must not call CUDA (driver rules, 6.4), and owners may do so. A worker
+/// destroys it. Thread-safe.
+void release_later(record_list records) noexcept;
+
+/// Destroys on the calling thread what `release_later` was given and the worker has not taken.
+void drain_released() noexcept;
+
+/// What the launches of one executable need, held by a user object that the executable refers to:
+/// the driver destroys it after the executable and its last launch (driver rules, 6.4).
+class owner_box {
+ public:
+  /// Makes the user object with one reference, which is the box's own.
+  /// @throws cuda_error
+  explicit owner_box(const driver_table& table);
+
+  owner_box(const owner_box&) = delete;
+  owner_box& operator=(const owner_box&) = delete;
+
+  /// Gives the box's reference back; the content stays as long as an executable refers to it.
+  ~owner_box();
+
+  CUuserObject object() const noexcept { return object_; }
+
+  /// What the executable runs now.
+  const record_ptr& current() const noexcept { return current_; }
+
+  /// Makes `record` what the executable runs. The former one is retired: launches that are enqueued
+  /// may still need it.
+  void replace(record_ptr record);
+
+  /// Lets go of the `count` oldest retired records, which no launch needs any more.
+  void release_retired(std::size_t count) noexcept;
+
+  std::size_t retired_count() const noexcept;
+
+ private:
+  struct content;
+
+  const driver_table* table_;
+  std::shared_ptr<content> content_;
+  record_ptr current_;
+  CUuserObject object_ = nullptr;
+};
+
+}  // namespace cugraft

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/session.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "base/report.hpp"
+#include "capture/failures.hpp"
+#include "capture/graph_state.hpp"
+#include "driver/call.hpp"
+
+namespace cugraft {
+namespace {
+
+CUstreamCaptureMode native_mode(capture_mode mode) noexcept {
+  switch (mode) {
+    case capture_mode::global: return CU_STREAM_CAPTURE_MODE_GLOBAL;
+    case capture_mode::relaxed: return CU_STREAM_CAPTURE_MODE_RELAXED;
+    default: return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+  }
+}
+
+CUcontext context_of(stream_ref stream) {
+  CUcontext context = nullptr;
+  call(stream, &driver_table::stream_get_ctx, stream.get(), &context);
+  return context;
+}
+
+// `nodes` and everything that they wait for.
+std::unordered_set<CUgraphNode> ancestors(const driver_table& table,
+                                          std::vector<CUgraphNode> nodes) {
+  std::unordered_set<CUgraphNode> reached;
+  while (!nodes.empty()) {
+    const CUgraphNode node = nodes.back();
+    nodes.pop_back();
+    if (!reached.insert(node).second) continue;
+    std::size_t count = 0;
+    check(table.graph_node_get_dependencies(node, nullptr, nullptr, &count),
+          "cuGraphNodeGetDependencies");
+    if (count == 0) continue;
+    std::vector<CUgraphNode> before(count);
+    std::vector<CUgraphEdgeData> edges(count);
+    check(table.graph_node_get_dependencies(node, before.data(), edges.data(), &count),
+          "cuGraphNodeGetDependencies");
+    nodes.insert(nodes.end(), before.begin(), before.end());
+  }
+  return reached;
+}
+
+bool still_capturing(const driver_table& table, CUstream stream) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return table.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+}  // namespace
+
+call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept {
+  *graph = nullptr;
+  const CUresult first = table.stream_end_capture(stream, graph);
+  // A call that failed for another reason may have left the capture open; no stream stays in one.
+  for (int tries = 0; first != CUDA_SUCCESS && tries < 2 && still_capturing(table, stream); ++tries)
+    static_cast<void>(table.stream_end_capture(stream, graph));
+  return {first, "cuStreamEndCapture"};
+}
+
+namespace detail {
+
+session_state::session_state(stream_ref origin, capture_mode mode,
+                             std::unique_ptr<capture_client> client)
+    : table_(&table_of(origin)),
+      origin_(origin),
+      mode_(mode),
+      client_(std::move(client)),
+      layouts_(*table_) {
+  if (origin == stream_ref::legacy(origin.get_driver()) || origin.get() == nullptr)
+    throw usage_error(
+        "the legacy stream cannot capture: give a stream made by cugraft::stream, or the "
+        "per-thread stream");
+  refuse_if_capturing(origin, "beginning another capture on it");
+  context_ = context_of(origin);
+}
+
+void session_state::begin() {
+  const CUstreamCaptureMode mode = native_mode(mode_);
+  const call_result result =
+      client_ ? client_->begin(origin_.get(), mode)
+              : call_result{table_->stream_begin_capture(origin_.get(), mode),
+                            "cuStreamBeginCapture"};
+  CUgraph leftover = nullptr;
+  if (!result.ok()) {
+    if (still_capturing(*table_, origin_.get()))
+      end_capture(*table_, origin_.get(), &leftover);  // it took effect all the same
+    if (leftover != nullptr && !client_) discard_graph(*table_, leftover);
+    throw_begin_failure(result, origin_, client_ != nullptr);
+  }
+  try {
+    phase_ = phase::open;
+    lane& first = add_lane(origin_);
+    builders_.push_back({0, true});
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    check(table_->stream_get_capture_info(origin_.get(), &status, &id, &captured_graph_,
+                                          nullptr, nullptr, nullptr),
+          "cuStreamGetCaptureInfo", origin_.get());
+    capture_id_ = id;
+    open_recorder(shared_from_this(), first.stream);
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+std::string session_state::describe() const {
+  return std::string(client_ ? "the re-capture" : "the capture") + " that began on " +
+         identify(origin_.get());
+}
+
+void session_state::require_open() const {
+  if (phase_ == phase::open) return;
+  throw usage_error(describe() + " is over" +
+                    (over_because_.empty() ? std::string() : " because " + over_because_) +
+                    ": begin another session");
+}
+
+void session_state::require_may_end() const {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  if (mode_ == capture_mode::relaxed || thread_ == std::this_thread::get_id()) return;
+  throw usage_error(describe() +
+                    " must be ended on the thread that began it, or be begun in the relaxed mode; "
+                    "it stays open");
+}
+
+bool session_state::has_failed() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return failure_.has_value();
+}
+
+lane* session_state::find_lane(stream_ref stream) noexcept {
+  for (lane& each : lanes_)
+    if (each.stream == stream) return &each;
+  return nullptr;
+}
+
+lane& session_state::add_lane(stream_ref stream) {
+  lane& made = lanes_.emplace_back(stream);
+  if (table_->stream_get_priority(stream.get(), &made.priority) != CUDA_SUCCESS) made.priority = 0;
+  return made;
+}
+
+lane& session_state::lane_of(stream_ref stream) {
+  if (lane* known = find_lane(stream)) return *known;
+  return add_lane(stream);  // brought in by foreign code, and recognised by the capture's id
+}
+
+// Reads the driver's dependency set of a stream. False where the capture is broken: then the
+// session has failed.
+bool session_state::refresh(lane& where) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  const CUresult result = table_->stream_get_capture_info(where.stream.get(), &status, &id, nullptr,
+                                                          &nodes, &edges, &count);
+  if (result != CUDA_SUCCESS) {
+    fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
+    return false;
+  }
+  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+    fail({mismatch::capture_invalidated,
+          {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo"},
+          true});
+    return false;
+  }
+  where.nodes.assign(nodes, nodes + count);
+  where.front.clear();
+  if (client_) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto position = client_->position(nodes[i]);
+      if (!position) {
+        fail({mismatch::unknown_node, {newer::error_graph_recapture_failure, "cuStreamGetCaptureInfo"}});
+        return false;
+      }
+      where.front.push_back({*position, {edges[i].from_port, edges[i].to_port, edges[i].type}});
+      matched_ = std::max<std::size_t>(matched_, *position + 1);
+    }
+  }
+  return true;
+}
+
+// After a driver call on `where` that failed: throws if the call did nothing, so that the session
+// is unharmed; else the session has failed, and false comes back. True if the call succeeded.
+bool session_state::keeps_going(lane& where, const call_result& result, bool adds_node) {
+  if (result.ok()) return true;
+  if (result.code == newer::error_graph_recapture_failure) {
+    fail({mismatch::driver_failure, result});
+    return false;
+  }
+  const std::vector<CUgraphNode> before = where.nodes;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  const bool asked = table_->stream_is_capturing(where.stream.get(), &status) == CUDA_SUCCESS;
+  if (asked && status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+    if (!refresh(where)) return false;
+    if (!adds_node || where.nodes == before)
+      check(result.code, result.function, where.stream.get());  // throws: nothing happened
+    fail({mismatch::driver_failure, result});
+    return false;
+  }
+  fail({asked ? mismatch::capture_invalidated : mismatch::driver_failure, result});
+  return false;
+}
+
+void session_state::fail(session_failure failure) {
+  if (failure_) return;
+  failure_ = failure;
+  if (!client_) return;
+  note_matched();
+  hold_streams();
+  client_->dropped();  // after the capture: a graph is not destroyed while it is captured into
+}
+
+void session_state::note_matched() {
+  if (found_.size() != 0) return;
+  const model::graph& expected = client_->expected();
+  for (std::size_t i = 0; i < matched_ && i < expected.size(); ++i)
+    found_.append(expected.kind(i), expected.structure().dependencies(i));
+}
+
+void session_state::observe() {
+  const std::lock_guard lock(mutex_);
+  for (lane& each : lanes_)
+    if (failure_ || !refresh(each)) return;
+}
+
+// The driver's capture is over after a mismatch. So that foreign work on the session's streams
+// still runs nowhere, they are held in a capture that is thrown away at the end.
+void session_state::hold_streams() noexcept {
+  CUgraph unused = nullptr;
+  const call_result over = end_capture(*table_, origin_.get(), &unused);
+  if (failure_->foreign && over.code == newer::error_graph_recapture_failure)
+    failure_ = session_failure{mismatch::unknown_node, over, true};
+  if (table_->stream_begin_capture(origin_.get(), CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS)
+    return;
+  held_ = true;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  if (table_->stream_get_capture_info(origin_.get(), &status, &id, nullptr, nullptr, nullptr,
+                                      nullptr) == CUDA_SUCCESS)
+    capture_id_ = id;
+  for (const lane& each : lanes_)
+    if (each.stream != origin_) hold(each.stream);
+}
+
+void session_state::hold(stream_ref stream) noexcept {
+  try {
+    const CUevent event = link_event();
+    if (table_->event_record(event, origin_.get()) == CUDA_SUCCESS)
+      static_cast<void>(table_->stream_wait_event(stream.get(), event, 0));
+  } catch (const error&) {
+    // without an event the stream is not held: cugraft's own calls put nothing on it all the same
+  }
+}
+
+void session_state::track(lane& where, node_kind kind, node_note note) {
+  if (!client_) return;
+  const auto position = static_cast<std::uint32_t>(found_.size());
+  found_.append(kind, where.front);
+  tracked_notes_.push_back(std::move(note));
+  where.front.assign(1, {position, {}});
+}
+
+node_summary session_state::found_summary(std::size_t position) const {
+  node_summary summary{{{{static_cast<std::uint32_t>(position), 0}}}, node_kind::empty, {}, {}};
+  if (position >= found_.size()) return summary;
+  summary.kind = found_.kind(position);
+  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
+  if (position < first_tracked) {
+    summary.name = client_->expected().name(position);
+    summary.tag = client_->expected().tag(position);
+  } else {
+    const node_note& note = tracked_notes_[position - first_tracked];
+    if (note.layout) summary.name = note.layout->name;
+    summary.tag = tags_[note.tag];
+  }
+  return summary;
+}
+
+// The last nodes of streams that nobody waits for, as far as the origin does not reach them. Read
+// before the end: afterwards the graph is gone (driver rules, 2.4).
+std::vector<node_summary> session_state::unjoined_leaves() {
+  std::vector<CUgraphNode> leaves;
+  for (const lane& each : lanes_)
+    if (each.stream != origin_ && !each.joined)
+      leaves.insert(leaves.end(), each.nodes.begin(), each.nodes.end());
+  if (leaves.empty()) return {};
+  const std::unordered_set<CUgraphNode> reached = ancestors(*table_, lanes_.front().nodes);
+  const std::vector<CUgraphNode> all = nodes_of(*table_, captured_graph_);
+  std::vector<node_summary> result;
+  for (const CUgraphNode leaf : leaves) {
+    if (reached.contains(leaf)) continue;
+    const auto position = static_cast<std::uint32_t>(
+        std::find(all.begin(), all.end(), leaf) - all.begin());
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    check(table_->graph_node_get_type(leaf, &type), "cuGraphNodeGetType");
+    node_summary summary{{{{position, 0}}}, static_cast<node_kind>(type), {}, {}};
+    for (const node_note& note : notes_) {
+      if (note.node != leaf) continue;
+      if (note.layout) summary.name = note.layout->name;
+      summary.tag = tags_[note.tag];
+    }
+    result.push_back(std::move(summary));
+  }
+  return result;
+}
+
+session_state::ended session_state::end_driver_capture() noexcept {
+  ended result;
+  if (!failure_) {
+    try {
+      result.unjoined = unjoined_leaves();
+    } catch (const std::exception&) {
+      result.unjoined.clear();  // the end itself says that something was not joined
+    }
+  }
+  result.result = end_capture(*table_, origin_.get(), &result.graph);
+  const bool ours = held_ || !client_;  // else it is the engine's, whatever comes back
+  if (ours && (held_ || failure_ || !result.result.ok())) {
+    if (result.graph != nullptr) discard_graph(*table_, result.graph);
+    result.graph = nullptr;
+  }
+  return result;
+}
+
+session_state::ended session_state::end() noexcept {
+  ended result;
+  {
+    const std::lock_guard lock(mutex_);
+    result = end_driver_capture();
+    phase_ = phase::over;
+  }
+  close_recorder(*this);
+  capture_id_ = 0;
+  if (client_) client_->over(*this);
+  return result;
+}
+
+void session_state::abandon() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != phase::open) return;
+  }
+  ended result = end();
+  if (client_)
+    client_->dropped();
+  else if (result.graph != nullptr)
+    discard_graph(*table_, result.graph);
+}
+
+void session_state::destroying(stream_ref stream) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != phase::open || find_lane(stream) == nullptr) return;
+    over_because_ = identify(stream.get()) + " was destroyed while it was open";
+  }
+  abandon();
+}
+
+}  // namespace detail
+}  // namespace cugraft

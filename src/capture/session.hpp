@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/host_payload.hpp"
+#include "capture/node_params.hpp"
+#include "cugraft/capture.hpp"
+#include "handles/open_sessions.hpp"
+#include "model/graph.hpp"
+
+namespace cugraft {
+
+/// What a re-capture adds to a capture; an engine implements it. A plain capture has none.
+class capture_client {
+ public:
+  capture_client() = default;
+  capture_client(const capture_client&) = delete;
+  capture_client& operator=(const capture_client&) = delete;
+  virtual ~capture_client() = default;
+
+  /// Puts `stream` into capture.
+  virtual call_result begin(CUstream stream, CUstreamCaptureMode mode) = 0;
+
+  /// The graph whose nodes are matched.
+  virtual const model::graph& expected() const noexcept = 0;
+
+  /// Which node of the graph the driver is at with `node`; empty if the engine does not know it.
+  virtual std::optional<std::uint32_t> position(CUgraphNode node) const noexcept = 0;
+
+  /// The session was given up or its capture broken: nothing of it may be used. May come twice.
+  virtual void dropped() noexcept = 0;
+
+  /// The session is over, and its streams are idle.
+  virtual void over(detail::session_state& session) noexcept = 0;
+};
+
+/// One node that cugraft itself put into the capture.
+struct node_note {
+  CUgraphNode node = nullptr;
+  std::uint32_t tag = 0;  ///< index into the session's tags
+  std::shared_ptr<const void> owner{};
+  std::optional<model::attributes> attributes{};  ///< of a kernel
+  std::shared_ptr<const model::kernel_layout> layout{};
+};
+
+/// Why a session can no longer succeed.
+struct session_failure {
+  mismatch why = mismatch::driver_failure;
+  call_result call;
+  bool foreign = false;  ///< a call that cugraft did not make
+};
+
+/// One stream of a session.
+struct lane {
+  explicit lane(stream_ref of) noexcept : stream(of) {}
+
+  stream_ref stream;
+  int priority = 0;
+  std::vector<CUgraphNode> nodes;        ///< the driver's dependency set, as last read
+  std::vector<model::dependency> front;  ///< the same as positions; re-captures only
+  std::uint64_t added = 0;               ///< how often something was added
+  bool joined = true;                    ///< another stream of the session waits for all of it
+};
+
+/// What an event stands for that was recorded in a session.
+struct event_note {
+  lane* source = nullptr;
+  std::uint64_t added = 0;  ///< of `source`, at the record
+  std::vector<model::dependency> front;
+};
+
+namespace detail {
+
+/// An open capture or re-capture: what its streams, events and builders are, and what went in.
+///
+/// Calls on its streams may come from any thread; everything else is for one thread at a time.
+struct session_state final : recorder, std::enable_shared_from_this<session_state> {
+  /// Nothing is begun yet.
+  /// @throws usage_error  if `origin` cannot capture: it is capturing, or the legacy stream
+  session_state(stream_ref origin, capture_mode mode, std::unique_ptr<capture_client> client);
+
+  /// Begins the driver's capture, and lets calls find the session from then on.
+  /// @throws capture_error, usage_error
+  void begin();
+
+  // What cugraft's calls do on the session's streams.
+  void launch(stream_ref stream, const launch_config& config, const kernel& kernel,
+              void* const* arguments) override;
+  void copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) override;
+  void fill(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
+            unsigned element_size) override;
+  void host_call(stream_ref stream, host_function function) override;
+  void record(stream_ref stream, event_ref event, bool external) override;
+  void wait(stream_ref stream, event_ref event, bool external) override;
+  void destroying(stream_ref stream) noexcept override;
+  std::uint64_t capture_id() const noexcept override { return capture_id_; }
+  std::string describe() const override;
+
+  // What builders do. A builder is named by its index.
+  stream_ref stream_of(std::uint32_t builder) const;
+  bool is_building(std::uint32_t builder) const noexcept;
+  bool has_failed() const noexcept;
+  std::vector<std::uint32_t> fork(std::uint32_t builder, std::size_t count);
+  std::uint32_t fork(std::uint32_t builder, stream_ref onto);
+  void join(std::uint32_t builder, std::uint32_t fork);
+  void keep(std::uint32_t builder, std::shared_ptr<const void> owner);
+  void tag(std::uint32_t builder, std::string_view name);
+
+  /// @throws usage_error  if the session is over, or may not be ended on this thread
+  void require_may_end() const;
+
+  /// Reads where the driver is on every stream of the session, so that work which foreign code added
+  /// last is seen. To be called before `end`.
+  void observe();
+
+  struct ended {
+    call_result result;
+    CUgraph graph = nullptr;                ///< the caller's; null if it failed
+    std::vector<node_summary> unjoined{};   ///< leaves that no join reaches
+  };
+
+  /// Ends the driver's capture, whatever state it is in; afterwards all streams are idle and the
+  /// session is over.
+  ended end() noexcept;
+
+  /// As `end`, for a session that is given up. Does nothing if it is over.
+  void abandon() noexcept;
+
+  // What went in; for those who end the session.
+  const std::vector<node_note>& notes() const noexcept { return notes_; }
+  const std::string& tag_text(std::uint32_t tag) const noexcept { return tags_[tag]; }
+  std::vector<std::shared_ptr<const void>>& kept() noexcept { return kept_; }
+  layout_cache& layouts() noexcept { return layouts_; }
+  const std::optional<session_failure>& failure() const noexcept { return failure_; }
+  const model::structure& found() const noexcept { return found_; }
+  /// What the found node at `position` is; positions before the first failure are the graph's.
+  node_summary found_summary(std::size_t position) const;
+  std::size_t matched() const noexcept { return matched_; }
+  /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole session.
+  bool has_foreign_nodes() const noexcept { return notes_.size() < matched_; }
+  capture_client* client() const noexcept { return client_.get(); }
+  std::vector<stream>& fork_streams() noexcept { return fork_streams_; }
+  /// Positions that were matched, for a failure that shows at the end only.
+  void note_matched();
+  stream_ref origin() const noexcept { return origin_; }
+  CUcontext context() const noexcept { return context_; }
+  capture_mode mode() const noexcept { return mode_; }
+  const driver_table& table() const noexcept { return *table_; }
+  std::vector<std::string> open_forks() const;
+
+ private:
+  enum class phase { fresh, open, over };
+  struct builder_entry {
+    std::uint32_t lane = 0;
+    bool open = true;
+  };
+
+  void add_node(stream_ref stream, node_kind kind, node_note note,
+                const std::function<call_result()>& enqueue);
+  void record_event(lane& where, CUevent event);
+  void wait_event(lane& where, CUevent event);
+
+  void require_open() const;
+  const builder_entry& require_building(std::uint32_t builder) const;
+  lane& lane_of(stream_ref stream);
+  lane& add_lane(stream_ref stream);
+  lane* find_lane(stream_ref stream) noexcept;
+  bool refresh(lane& where);
+  bool keeps_going(lane& where, const call_result& result, bool adds_node);
+  void track(lane& where, node_kind kind, node_note note);
+  void fail(session_failure failure);
+  void hold_streams() noexcept;
+  void hold(stream_ref stream) noexcept;
+  CUevent link_event();
+  void link(lane& from, lane& to);
+  std::vector<node_summary> unjoined_leaves();
+  std::uint32_t add_builder(const lane& where);
+  stream_ref take_fork_stream(const lane& like);
+  ended end_driver_capture() noexcept;
+
+  const driver_table* table_;
+  stream_ref origin_;
+  capture_mode mode_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  CUcontext context_ = nullptr;
+  std::unique_ptr<capture_client> client_;
+
+  mutable std::mutex mutex_;
+  phase phase_ = phase::fresh;
+  std::atomic<std::uint64_t> capture_id_{0};
+  std::deque<lane> lanes_;  // stable addresses
+  std::vector<builder_entry> builders_;
+  std::vector<stream> fork_streams_;  // streams of ours: taken from the graph, given back at the end
+  std::size_t fork_streams_used_ = 0;
+  std::optional<event> link_event_;
+  CUgraph captured_graph_ = nullptr;
+
+  std::vector<node_note> notes_;
+  std::vector<std::string> tags_{std::string()};
+  std::vector<std::shared_ptr<const void>> kept_;
+  layout_cache layouts_;
+
+  std::optional<session_failure> failure_;
+  std::size_t matched_ = 0;
+  bool held_ = false;
+  std::string over_because_;
+  model::structure found_;                // re-captures: what was matched, then what was tracked
+  std::vector<node_note> tracked_notes_;  // of the found nodes from `matched_` on
+  std::unordered_map<CUevent, event_note> events_;
+};
+
+}  // namespace detail
+
+/// Ends the capture on `stream` until the driver says that it is over. @return the first result
+call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept;
+
+/// The driver's launch of a kernel.
+call_result driver_launch(const driver_table& table, CUstream stream, const launch_config& config,
+                          const kernel& kernel, void* const* arguments);
+call_result driver_copy(const driver_table& table, CUstream stream, void* dst, const void* src,
+                        std::size_t bytes) noexcept;
+call_result driver_fill(const driver_table& table, CUstream stream, void* dst, std::uint32_t value,
+                        std::size_t count, unsigned element_size) noexcept;
+
+}  // namespace cugraft

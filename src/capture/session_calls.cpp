@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/access.hpp"
+#include "capture/session.hpp"
+#include "driver/call.hpp"
+#include "handles/context_scope.hpp"
+
+// What cugraft's calls do on the streams of an open session.
+
+namespace cugraft {
+namespace {
+
+model::attributes attributes_of(const launch_config& config, int stream_priority) {
+  model::attributes attributes;
+  attributes.cluster = config.cluster;
+  attributes.cooperative = config.cooperative;
+  attributes.priority = config.priority.value_or(stream_priority);
+  attributes.others.assign(config.attributes.begin(), config.attributes.end());
+  std::stable_sort(attributes.others.begin(), attributes.others.end(),
+                   [](const auto& a, const auto& b) { return a.id < b.id; });
+  return attributes;
+}
+
+}  // namespace
+
+namespace detail {
+
+void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
+                             const std::function<call_result()>& enqueue) {
+  lane& where = lane_of(stream);
+  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  ++where.added;
+  where.joined = false;
+  if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
+  notes_.reserve(notes_.size() + 1);  // what the driver took is noted without fail
+  if (!keeps_going(where, enqueue(), true)) return track(where, kind, std::move(note));
+  if (!refresh(where)) return;
+  if (where.nodes.size() == 1) note.node = where.nodes.front();
+  notes_.push_back(std::move(note));
+}
+
+void session_state::launch(stream_ref stream, const launch_config& config, const kernel& kernel,
+                           void* const* arguments) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  node_note note;
+  note.owner = access::state(kernel);
+  note.layout = layouts_.of(kernel);
+  note.attributes = attributes_of(config, lane_of(stream).priority);
+  add_node(stream, node_kind::kernel, std::move(note),
+           [&] { return driver_launch(*table_, stream.get(), config, kernel, arguments); });
+}
+
+void session_state::copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  add_node(stream, node_kind::copy, {},
+           [&] { return driver_copy(*table_, stream.get(), dst, src, bytes); });
+}
+
+void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
+                         unsigned element_size) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  add_node(stream, node_kind::fill, {},
+           [&] { return driver_fill(*table_, stream.get(), dst, value, count, element_size); });
+}
+
+void session_state::host_call(stream_ref stream, host_function function) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  auto payload = std::make_shared<host_payload>(host_payload{std::move(function)});
+  std::shared_ptr<const void> owner = payload;
+  if (client_ && matched_ < client_->expected().size()) {
+    // Where the graph's own function is as good, it stays: then nothing changed for the driver.
+    const std::shared_ptr<const void>& old = client_->expected().owner(matched_);
+    const host_payload* former = payload_of(client_->expected(), matched_);
+    if (former != nullptr && same_host_function(former->function, payload->function)) owner = old;
+  }
+  void* const data = const_cast<void*>(owner.get());
+  add_node(stream, node_kind::host, {.owner = std::move(owner)}, [&] {
+    return call_result{table_->launch_host_func(stream.get(), &run_host_payload, data),
+                       "cuLaunchHostFunc"};
+  });
+}
+
+void session_state::record_event(lane& where, CUevent event) {
+  events_[event] = {&where, where.added, where.front};
+}
+
+void session_state::wait_event(lane& where, CUevent event) {
+  const auto found = events_.find(event);
+  if (found == events_.end()) return;
+  event_note& note = found->second;
+  if (note.source != &where && note.source->added == note.added) note.source->joined = true;
+  if (!failure_) return;
+  for (const model::dependency& each : note.front)
+    if (std::find(where.front.begin(), where.front.end(), each) == where.front.end())
+      where.front.push_back(each);
+}
+
+void session_state::record(stream_ref stream, event_ref event, bool external) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  if (external)
+    return add_node(stream, node_kind::event_record, {}, [&] {
+      return call_result{table_->event_record_with_flags(event.get(), stream.get(),
+                                                         CU_EVENT_RECORD_EXTERNAL),
+                         "cuEventRecordWithFlags"};
+    });
+  lane& where = lane_of(stream);
+  if (!failure_ && refresh(where))
+    keeps_going(where, {table_->event_record(event.get(), stream.get()), "cuEventRecord"}, false);
+  record_event(where, event.get());
+  note_event(shared_from_this(), event);
+}
+
+void session_state::wait(stream_ref stream, event_ref event, bool external) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  if (external)
+    return add_node(stream, node_kind::event_wait, {}, [&] {
+      return call_result{
+          table_->stream_wait_event(stream.get(), event.get(), CU_EVENT_WAIT_EXTERNAL),
+          "cuStreamWaitEvent"};
+    });
+  lane* known = find_lane(stream);
+  const bool is_new = known == nullptr;
+  if (is_new) {
+    add_stream(shared_from_this(), stream);  // from here on nothing runs there for real by accident
+    known = &add_lane(stream);
+    if (held_) hold(stream);
+  }
+  lane& where = *known;
+  if (!failure_ && (is_new || refresh(where)) &&
+      keeps_going(where, {table_->stream_wait_event(stream.get(), event.get(), 0),
+                          "cuStreamWaitEvent"}, false))
+    refresh(where);
+  wait_event(where, event.get());
+  if (!is_new) {
+    ++where.added;
+    where.joined = false;
+  }
+}
+
+// Forks and joins use an event of the session's own: its meaning does not outlast the two calls.
+CUevent session_state::link_event() {
+  if (!link_event_) link_event_.emplace(context::borrow(driver_of(*table_), context_));
+  return link_event_->get();
+}
+
+void session_state::link(lane& from, lane& to) {
+  const CUevent event = link_event();
+  const bool is_new = to.nodes.empty() && to.added == 0;
+  if (!failure_ && refresh(from) &&
+      keeps_going(from, {table_->event_record(event, from.stream.get()), "cuEventRecord"}, false) &&
+      keeps_going(to, {table_->stream_wait_event(to.stream.get(), event, 0), "cuStreamWaitEvent"},
+                  false))
+    refresh(to);
+  record_event(from, event);
+  wait_event(to, event);
+  if (!is_new) {
+    ++to.added;
+    to.joined = false;
+  }
+}
+
+std::uint32_t session_state::add_builder(const lane& where) {
+  const auto index = static_cast<std::uint32_t>(
+      std::find_if(lanes_.begin(), lanes_.end(), [&](const lane& each) { return &each == &where; }) -
+      lanes_.begin());
+  builders_.push_back({index, true});
+  return static_cast<std::uint32_t>(builders_.size() - 1);
+}
+
+const session_state::builder_entry& session_state::require_building(std::uint32_t builder) const {
+  require_open();
+  const auto& found = builders_[builder];
+  if (found.open) return found;
+  throw usage_error("the builder of " + identify(lanes_[found.lane].stream.get()) +
+                    " was joined: fork again for more work beside this one");
+}
+
+stream_ref session_state::stream_of(std::uint32_t builder) const {
+  const std::lock_guard lock(mutex_);
+  return lanes_[require_building(builder).lane].stream;
+}
+
+bool session_state::is_building(std::uint32_t builder) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return phase_ == phase::open && builders_[builder].open;
+}
+
+stream_ref session_state::take_fork_stream(const lane& like) {
+  unsigned flags = 0;
+  check(table_->stream_get_flags(like.stream.get(), &flags), "cuStreamGetFlags", like.stream.get());
+  for (auto each = fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_);
+       each != fork_streams_.end(); ++each) {
+    unsigned its_flags = 0;
+    int its_priority = 0;
+    check(table_->stream_get_flags(each->get(), &its_flags), "cuStreamGetFlags", each->get());
+    check(table_->stream_get_priority(each->get(), &its_priority), "cuStreamGetPriority",
+          each->get());
+    if (its_flags != flags || its_priority != like.priority) continue;
+    std::iter_swap(each, fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_));
+    return fork_streams_[fork_streams_used_++];
+  }
+  fork_streams_.emplace_back(
+      context::borrow(driver_of(*table_), context_),
+      stream_options{.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0, .priority = like.priority});
+  std::swap(fork_streams_.back(), fork_streams_[fork_streams_used_]);
+  return fork_streams_[fork_streams_used_++];
+}
+
+std::vector<std::uint32_t> session_state::fork(std::uint32_t builder, std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t from = require_building(builder).lane;
+  std::vector<std::uint32_t> forks;
+  for (std::size_t i = 0; i < count; ++i) {
+    const stream_ref stream = take_fork_stream(lanes_[from]);
+    add_stream(shared_from_this(), stream);
+    lane& made = add_lane(stream);
+    if (held_) hold(stream);
+    link(lanes_[from], made);
+    forks.push_back(add_builder(made));
+  }
+  return forks;
+}
+
+std::uint32_t session_state::fork(std::uint32_t builder, stream_ref onto) {
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t from = require_building(builder).lane;
+  if (&table_of(onto) != table_)
+    throw usage_error("fork onto " + identify(onto.get()) +
+                      " of another driver: all streams of a session are of one driver");
+  lane* known = find_lane(onto);
+  if (known == nullptr) {
+    refuse_if_capturing(onto, "forking onto it");
+    add_stream(shared_from_this(), onto);
+    known = &add_lane(onto);
+    if (held_) hold(onto);
+  }
+  link(lanes_[from], *known);
+  return add_builder(*known);
+}
+
+void session_state::join(std::uint32_t builder, std::uint32_t fork) {
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t into = require_building(builder).lane;
+  const std::uint32_t from = require_building(fork).lane;
+  if (builder == fork)
+    throw usage_error("a builder cannot be joined into itself (" +
+                      identify(lanes_[from].stream.get()) + ")");
+  if (into != from) link(lanes_[from], lanes_[into]);
+  builders_[fork].open = false;
+}
+
+void session_state::keep(std::uint32_t builder, std::shared_ptr<const void> owner) {
+  const std::lock_guard lock(mutex_);
+  require_building(builder);
+  kept_.push_back(std::move(owner));
+}
+
+void session_state::tag(std::uint32_t builder, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  require_building(builder);
+  tags_.emplace_back(name);
+}
+
+std::vector<std::string> session_state::open_forks() const {
+  std::vector<std::string> forks;
+  for (const lane& each : lanes_)
+    if (each.stream != origin_ && !each.joined) forks.push_back(identify(each.stream.get()));
+  return forks;
+}
+
+}  // namespace detail
+}  // namespace cugraft

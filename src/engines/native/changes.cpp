@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/native/changes.hpp"
+
+#include <utility>
+
+#include "capture/host_payload.hpp"
+
+namespace cugraft {
+namespace {
+
+model::kernel_value kernel_of(const model::graph& graph, std::uint32_t node,
+                              const CUDA_KERNEL_NODE_PARAMS_v3& params, bool& is_complete) {
+  model::kernel_value kernel;
+  kernel.function = params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
+  kernel.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
+  kernel.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
+  kernel.shared_memory_bytes = params.sharedMemBytes;
+  // Another function's layout could only be had from the driver, in whose call this runs.
+  is_complete = graph.kernel(node).function == kernel.function;
+  if (!is_complete) return kernel;
+  kernel.layout = graph.layout(node);
+  kernel.arguments = packed_arguments(params.kernelParams, params.extra, *kernel.layout);
+  return kernel;
+}
+
+model::fill_value fill_of(const CUDA_MEMSET_NODE_PARAMS_v2& params) noexcept {
+  return {.destination = static_cast<std::uintptr_t>(params.dst),
+          .value = params.value,
+          .element_size = params.elementSize,
+          .width = params.width,
+          .height = params.height,
+          .pitch = params.pitch};
+}
+
+// The notes of a session by the node's position; null where foreign code made the node.
+std::vector<const node_note*> notes_by_node(const change_source& source) {
+  std::vector<const node_note*> notes(source.graph.nodes.size());
+  for (const node_note& note : source.session.notes())
+    if (const auto position = source.copy.position(note.node)) notes[*position] = &note;
+  return notes;
+}
+
+model::attributes new_attributes(const change_source& source, std::uint32_t node,
+                                 const node_note* note) {
+  if (note != nullptr && note->attributes) return *note->attributes;
+  return read_attributes(*source.graph.table, source.copy.node(node), source.attributes);
+}
+
+// What the node does now; `row` is null where the driver saw no difference.
+model::node_value value_now(const change_source& source, std::uint32_t node, native_row* row,
+                            const node_note* note) {
+  model::node_value now;
+  if (row == nullptr) {
+    now = source.graph.nodes.value(node);
+  } else if (row->is_complete) {
+    now = std::move(row->value);
+    now.owner = source.graph.nodes.owner(node);
+  } else {
+    now = read_node(*source.graph.table, source.copy.node(node), source.session.layouts(),
+                    attribute_check::none);
+  }
+  if (note != nullptr && note->owner) now.owner = note->owner;
+  if (auto* kernel = std::get_if<model::kernel_value>(&now.data))
+    kernel->attributes = new_attributes(source, node, note);
+  return now;
+}
+
+bool may_differ(const change_source& source, std::uint32_t node, const native_row* row,
+                const node_note* note) {
+  if (row != nullptr) return true;
+  if (source.graph.nodes.kind(node) != node_kind::kernel) return false;
+  model::kernel_view view = source.graph.nodes.kernel(node);
+  if (note != nullptr && note->attributes) {
+    view.attributes = &*note->attributes;
+    return !source.graph.nodes.same(node, view);
+  }
+  if (source.attributes == attribute_check::none) return false;
+  const model::attributes read = new_attributes(source, node, note);
+  view.attributes = &read;
+  return !source.graph.nodes.same(node, view);
+}
+
+bool same_payload(const model::node_value& before, const model::node_value& after) {
+  const host_payload* const old = payload_of(before);
+  const host_payload* const now = payload_of(after);
+  return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
+}
+
+}  // namespace
+
+native_row make_row(const model::graph& graph, std::uint32_t node, recapture_status status,
+                    const CUgraphNodeParams& params) {
+  native_row row;
+  row.node = node;
+  row.status = status;
+  row.value.kind = static_cast<node_kind>(params.type);
+  switch (row.value.kind) {
+    case node_kind::kernel:
+      row.value.data = kernel_of(graph, node, params.kernel, row.is_complete);
+      break;
+    case node_kind::copy: row.value.data = copy_value_of(params.memcpy.copyParams); break;
+    case node_kind::fill: row.value.data = fill_of(params.memset); break;
+    case node_kind::host:
+      row.value.data = model::host_value{reinterpret_cast<std::uintptr_t>(params.host.fn),
+                                         reinterpret_cast<std::uintptr_t>(params.host.userData)};
+      break;
+    case node_kind::event_record: row.value.data = model::event_value{params.eventRecord.event}; break;
+    case node_kind::event_wait: row.value.data = model::event_value{params.eventWait.event}; break;
+    default: row.is_complete = false;
+  }
+  return row;
+}
+
+std::vector<std::uint32_t> collect_changes(const change_source& source,
+                                           std::vector<native_row>& rows,
+                                           recapture_outcome& outcome) {
+  const model::graph& graph = source.graph.nodes;
+  const std::vector<const node_note*> notes = notes_by_node(source);
+  std::vector<native_row*> row_of(rows.empty() ? 0 : graph.size());
+  for (native_row& row : rows) row_of[row.node] = &row;
+  std::vector<std::uint32_t> set_back;
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
+    const node_note* const note = notes[node];
+    native_row* const row = row_of.empty() ? nullptr : row_of[node];
+    if (!may_differ(source, node, row, note)) {
+      if (note != nullptr && note->owner && note->owner != graph.owner(node))
+        outcome.owners.emplace_back(node, note->owner);
+      continue;
+    }
+    planned_change change;
+    change.node = node;
+    change.raw.before = graph.value(node);
+    change.raw.after = value_now(source, node, row, note);
+    if (graph.same(node, change.raw.after) || same_payload(change.raw.before, change.raw.after)) {
+      set_back.push_back(node);
+      continue;
+    }
+    change.raw.path.steps = {{node, 0}};
+    change.raw.tag = note != nullptr ? source.session.tag_text(note->tag) : graph.tag(node);
+    if (row != nullptr) change.raw.native_status = row->status;
+    change.raw.node = source.graph.node_handles[node];
+    change.raw.judgement = model::judge(change.raw.before, change.raw.after);
+    change.attributes_from = source.copy.node(node);
+    outcome.changes.push_back(std::move(change));
+  }
+  return set_back;
+}
+
+}  // namespace cugraft

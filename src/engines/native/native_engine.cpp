@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/native/native_engine.hpp"
+
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "driver/call.hpp"
+#include "engines/native/changes.hpp"
+#include "engines/native/self_test.hpp"
+#include "engines/native/working_copy.hpp"
+
+namespace cugraft {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// What the driver's callback may answer to stop a re-capture: anything but success (R6).
+constexpr CUresult stop = CUDA_ERROR_UNKNOWN;
+
+class native_engine final : public recapture_engine {
+ public:
+  native_engine(std::shared_ptr<detail::graph_state> graph, const recapture_options& options)
+      : graph_(std::move(graph)),
+        hook_(options.on_native_mismatch),
+        attributes_(options.attributes),
+        copy_(working_copy::of(*graph_)) {}
+
+  engine which() const noexcept override { return engine::native; }
+
+  call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
+    begun_ = clock::now();
+    if (const call_result copied = copy_.bring_in_step(*graph_); !copied.ok()) return copied;
+    return {graph_->table->stream_begin_recapture_to_graph(stream, mode, copy_.handle(),
+                                                           &native_engine::on_mismatch, this),
+            "cuStreamBeginRecaptureToGraph"};
+  }
+
+  const model::graph& expected() const noexcept override { return graph_->nodes; }
+
+  std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
+    return copy_.position(node);
+  }
+
+  void dropped() noexcept override { copy_.discard(); }
+
+  void applied(std::uint64_t stamp) noexcept override;
+
+  recapture_outcome finish(detail::session_state& session) override;
+
+ private:
+  static CUresult on_mismatch(void* data, CUgraphNode node, const CUgraphNodeParams* original,
+                              const CUgraphNodeParams* now,
+                              newer::graph_recapture_status status) noexcept;
+  CUresult note(CUgraphNode node, const CUgraphNodeParams* original, const CUgraphNodeParams* now,
+                newer::graph_recapture_status status);
+  recapture_failure failure_of(detail::session_state& session,
+                               detail::session_state::ended& ended) const;
+  session_failure cause_of(const detail::session_state& session,
+                           const detail::session_state::ended& ended) const;
+
+  std::shared_ptr<detail::graph_state> graph_;
+  native_hook hook_;
+  attribute_check attributes_;
+  working_copy& copy_;
+  clock::time_point begun_;
+
+  std::mutex mutex_;  // foreign calls may bring the callback on several threads
+  std::vector<native_row> rows_;
+  std::exception_ptr thrown_;
+  bool rejected_ = false;
+
+  std::vector<std::uint32_t> set_back_;  // nodes that the driver wrote and cugraft judges equal
+  bool foreign_ = false;
+};
+
+CUresult native_engine::on_mismatch(void* data, CUgraphNode node, const CUgraphNodeParams* original,
+                                    const CUgraphNodeParams* now,
+                                    newer::graph_recapture_status status) noexcept {
+  auto& self = *static_cast<native_engine*>(data);
+  const std::lock_guard lock(self.mutex_);
+  try {
+    return self.note(node, original, now, status);
+  } catch (...) {
+    self.thrown_ = std::current_exception();  // carried over the driver's frames to the end
+    return stop;
+  }
+}
+
+CUresult native_engine::note(CUgraphNode node, const CUgraphNodeParams* original,
+                             const CUgraphNodeParams* now, newer::graph_recapture_status status) {
+  const auto native_status = static_cast<recapture_status>(status);
+  if (hook_ && hook_(node, original, now, native_status) == hook_answer::reject) {
+    rejected_ = true;
+    return stop;
+  }
+  const auto position = copy_.position(node);
+  if (!position) return stop;
+  rows_.push_back(make_row(graph_->nodes, *position, native_status, *now));
+  return CUDA_SUCCESS;
+}
+
+recapture_outcome native_engine::finish(detail::session_state& session) {
+  session.observe();
+  auto ended = session.end();
+  const auto compare_begun = clock::now();
+  recapture_outcome outcome;
+  outcome.timing.capture = compare_begun - begun_;
+  if (thrown_) {
+    dropped();
+    std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+  if (session.failure() || !ended.result.ok() || session.matched() < graph_->nodes.size()) {
+    outcome.failure = failure_of(session, ended);
+    dropped();
+    return outcome;
+  }
+  foreign_ = session.has_foreign_nodes();
+  const change_source source{*graph_, session, attributes_, copy_};
+  set_back_ = collect_changes(source, rows_, outcome);
+  outcome.timing.compare = clock::now() - compare_begun;
+  return outcome;
+}
+
+void native_engine::applied(std::uint64_t stamp) noexcept {
+  for (const std::uint32_t node : set_back_)
+    if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
+      return copy_.discard();
+  copy_.set_stamp(stamp);
+}
+
+// What went wrong first, as far as the driver and the session know.
+session_failure native_engine::cause_of(const detail::session_state& session,
+                                        const detail::session_state::ended& ended) const {
+  if (rejected_) return {mismatch::rejected, {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
+  if (session.failure()) return *session.failure();
+  switch (static_cast<int>(ended.result.code)) {
+    case CUDA_SUCCESS:  // the driver accepted fewer nodes than there are
+    case newer::error_graph_recapture_failure:
+      return {mismatch::node_count, {newer::error_graph_recapture_failure, ended.result.function}};
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED: return {mismatch::capture_unjoined, ended.result};
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+      return {mismatch::capture_invalidated, ended.result, true};
+    default: return {mismatch::driver_failure, ended.result};
+  }
+}
+
+recapture_failure native_engine::failure_of(detail::session_state& session,
+                                            detail::session_state::ended& ended) const {
+  const session_failure cause = cause_of(session, ended);
+  session.note_matched();
+  const model::graph& graph = graph_->nodes;
+  const auto differs = model::first_mismatch(graph.structure(), session.found());
+  // The driver's word counts for a mismatch; one that only shows in what was tracked counts where
+  // all nodes are known, and goes before a broken capture.
+  const bool driver_says_mismatch = cause.call.code == newer::error_graph_recapture_failure &&
+                                    cause.why != mismatch::rejected && !cause.foreign;
+  const bool structural =
+      differs && cause.why != mismatch::rejected &&
+      (driver_says_mismatch ? differs->position >= session.matched() : !session.has_foreign_nodes());
+  const auto summary = [&](std::size_t position) -> std::optional<node_summary> {
+    if (position >= graph.size()) return std::nullopt;
+    return node_summary{{{{static_cast<std::uint32_t>(position), 0}}},
+                        graph.kind(position),
+                        std::string(graph.name(position)),
+                        std::string(graph.tag(position))};
+  };
+  if (!structural) {
+    recapture_failure failure =
+        describe_failure(session, cause, summary(session.matched()), std::move(ended.unjoined));
+    failure.used = engine::native;
+    return failure;
+  }
+  recapture_failure failure;
+  failure.why = differs->why;
+  failure.function = cause.call.function;
+  failure.nodes_matched = differs->position;
+  failure.used = engine::native;
+  failure.expected = summary(differs->position);
+  if (differs->position < session.found().size())
+    failure.found = session.found_summary(differs->position);
+  failure.message = mismatch_message({failure.why, failure.expected, failure.found,
+                                      differs->position, graph.size(), session.found().size()});
+  return failure;
+}
+
+engine_status status(const context& context) {
+  const driver driver = context.get_driver();
+  engine_status result;
+  result.which = engine::native;
+  result.usable = driver.supports(feature::recapture_to_graph);
+  if (!result.usable) {
+    result.why = "needs a driver of CUDA 13.3 or newer (cuStreamBeginRecaptureToGraph)";
+    return result;
+  }
+  const self_test_result tested = native_self_test(context);
+  result.automatic = tested.passed();
+  result.why = tested.summary();
+  return result;
+}
+
+std::string refusal(const detail::graph_state& graph) {
+  constexpr const char* advice =
+      ": what an added node does in the driver's re-capture is not documented; use engine::compare";
+  if (graph.origin != node_origin::stream_calls && graph.nodes.size() != 0)
+    return std::string("the graph holds nodes that may be made by hand") + advice;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    switch (graph.nodes.kind(i)) {
+      case node_kind::kernel:
+      case node_kind::copy:
+      case node_kind::fill:
+      case node_kind::host:
+      case node_kind::event_record:
+      case node_kind::event_wait: break;
+      default:
+        return "node " + std::to_string(i) + " is of the kind " + to_string(graph.nodes.kind(i)) +
+               ", which stream calls do not make" + advice;
+    }
+  }
+  return {};
+}
+
+std::unique_ptr<recapture_engine> make(std::shared_ptr<detail::graph_state> graph,
+                                       const recapture_options& options) {
+  return std::make_unique<native_engine>(std::move(graph), options);
+}
+
+}  // namespace
+
+engine_info native_engine_info() { return {engine::native, &status, &refusal, &make}; }
+
+}  // namespace cugraft

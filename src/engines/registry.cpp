@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/registry.hpp"
+
+#include "engines/native/native_engine.hpp"
+
+namespace cugraft {
+
+std::vector<engine_info> registered_engines() { return {native_engine_info()}; }
+
+}  // namespace cugraft

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/graph.hpp"
+#include "model/mix.hpp"
+
+namespace cugraft::model {
+namespace {
+
+// Two lanes that differ in how they take a word, so that 128 bits are worth it.
+class hash {
+ public:
+  void add(std::uint64_t word) noexcept {
+    low_ = mix(low_ ^ word);
+    high_ = mix(high_ + word * 0xff51afd7ed558ccdU);
+  }
+
+  structure_fingerprint value() const noexcept { return {{low_, high_}}; }
+
+ private:
+  std::uint64_t low_ = 0x243f6a8885a308d3U;  // digits of pi
+  std::uint64_t high_ = 0x13198a2e03707344U;
+};
+
+}  // namespace
+
+structure_fingerprint graph::fingerprint() const {
+  hash result;
+  result.add(size());
+  for (std::size_t node = 0; node < size(); ++node) {
+    const auto dependencies = structure_.dependencies(node);
+    result.add(static_cast<std::uint64_t>(kind(node)));
+    result.add(dependencies.size());
+    for (const dependency& edge : dependencies) result.add(edge.node | as_number(edge.data) << 32);
+    if (form_of(node) == form::kernel)
+      result.add(reinterpret_cast<std::uintptr_t>(functions_[slot(node)]));
+  }
+  return result.value();
+}
+
+}  // namespace cugraft::model

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/graph.hpp"
+
+#include <type_traits>
+#include <utility>
+
+#include "model/differing_fields.hpp"
+
+namespace cugraft::model {
+namespace {
+
+// So that the push_back that follows cannot throw.
+template <class T>
+void make_room(std::vector<T>& elements) {
+  if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 8);
+}
+
+template <class T>
+std::uint32_t add(std::vector<T>& elements, const T& element) {
+  elements.push_back(element);
+  return static_cast<std::uint32_t>(elements.size() - 1);
+}
+
+}  // namespace
+
+// Slots come first: if anything throws, one that no node names is left over, which does no harm.
+void graph::append(node_value value, std::span<const dependency> dependencies,
+                   std::string_view tag) {
+  std::string own_tag(tag);
+  const auto slot = std::visit(
+      [this](auto&& data) -> std::uint32_t {
+        using T = std::remove_cvref_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, kernel_value>) return add_kernel(std::move(data));
+        if constexpr (std::is_same_v<T, copy_value>) return add(copies_, data);
+        if constexpr (std::is_same_v<T, fill_value>) return add(fills_, data);
+        if constexpr (std::is_same_v<T, host_value>) return add(hosts_, data);
+        if constexpr (std::is_same_v<T, event_value>) return add(events_, data);
+        return 0;
+      },
+      std::move(value.data));
+  make_room(forms_);
+  make_room(slots_);
+  make_room(owners_);
+  make_room(tags_);
+  structure_.append(value.kind, dependencies);
+
+  forms_.push_back(static_cast<form>(value.data.index()));
+  slots_.push_back(slot);
+  owners_.push_back(std::move(value.owner));
+  tags_.push_back(std::move(own_tag));
+}
+
+std::uint32_t graph::add_kernel(kernel_value&& kernel) {
+  make_room(functions_);
+  make_room(shapes_);
+  make_room(attributes_);
+  make_room(layouts_);
+  arguments_.append(kernel.arguments);
+
+  functions_.push_back(kernel.function);
+  shapes_.push_back({kernel.grid, kernel.block, kernel.shared_memory_bytes});
+  attributes_.push_back(std::move(kernel.attributes));
+  layouts_.push_back(std::move(kernel.layout));
+  return static_cast<std::uint32_t>(functions_.size() - 1);
+}
+
+void graph::assign(std::size_t node, const node_value& value) {
+  const std::uint32_t at = slot(node);
+  std::visit(
+      [this, at](const auto& data) {
+        using T = std::remove_cvref_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, kernel_value>) assign_kernel(at, data);
+        if constexpr (std::is_same_v<T, copy_value>) copies_[at] = data;
+        if constexpr (std::is_same_v<T, fill_value>) fills_[at] = data;
+        if constexpr (std::is_same_v<T, host_value>) hosts_[at] = data;
+        if constexpr (std::is_same_v<T, event_value>) events_[at] = data;
+      },
+      value.data);
+  owners_[node] = value.owner;
+}
+
+void graph::assign_kernel(std::uint32_t slot, const kernel_value& kernel) {
+  attributes own_attributes = kernel.attributes;
+  arguments_.assign(slot, kernel.arguments);
+
+  functions_[slot] = kernel.function;
+  shapes_[slot] = {kernel.grid, kernel.block, kernel.shared_memory_bytes};
+  attributes_[slot] = std::move(own_attributes);
+  layouts_[slot] = kernel.layout;
+}
+
+kernel_value graph::copy_kernel(std::uint32_t slot) const {
+  const launch_shape& shape = shapes_[slot];
+  const std::span<const std::byte> bytes = arguments_[slot];
+  return {functions_[slot],
+          layouts_[slot],
+          shape.grid,
+          shape.block,
+          shape.shared_memory_bytes,
+          attributes_[slot],
+          {bytes.begin(), bytes.end()}};
+}
+
+kernel_view graph::view_kernel(std::uint32_t slot) const noexcept {
+  const launch_shape& shape = shapes_[slot];
+  return {functions_[slot],          layouts_[slot].get(), shape.grid,      shape.block,
+          shape.shared_memory_bytes, &attributes_[slot],   arguments_[slot]};
+}
+
+node_value graph::value(std::size_t node) const {
+  node_value result{kind(node), {}, owners_[node]};
+  const std::uint32_t at = slot(node);
+  switch (form_of(node)) {
+    case form::opaque:
+      break;
+    case form::kernel:
+      result.data = copy_kernel(at);
+      break;
+    case form::copy:
+      result.data = copies_[at];
+      break;
+    case form::fill:
+      result.data = fills_[at];
+      break;
+    case form::host:
+      result.data = hosts_[at];
+      break;
+    case form::event:
+      result.data = events_[at];
+      break;
+  }
+  return result;
+}
+
+std::string_view graph::name(std::size_t node) const noexcept {
+  if (form_of(node) != form::kernel) return {};
+  const kernel_layout* layout = layouts_[slot(node)].get();
+  return layout == nullptr ? std::string_view() : layout->name;
+}
+
+std::string_view graph::tag(std::size_t node) const noexcept { return tags_[node]; }
+
+void graph::set_tag(std::size_t node, std::string_view tag) { tags_[node] = tag; }
+
+const std::shared_ptr<const void>& graph::owner(std::size_t node) const noexcept {
+  return owners_[node];
+}
+
+kernel_view graph::kernel(std::size_t node) const noexcept { return view_kernel(slot(node)); }
+
+const std::shared_ptr<const kernel_layout>& graph::layout(std::size_t node) const noexcept {
+  return layouts_[slot(node)];
+}
+
+bool graph::same(std::size_t node, const kernel_view& launch) const noexcept {
+  return same_value(kernel(node), launch);
+}
+
+bool graph::same(std::size_t node, const copy_value& copy) const noexcept {
+  return same_value(copies_[slot(node)], copy);
+}
+
+bool graph::same(std::size_t node, const fill_value& fill) const noexcept {
+  return same_value(fills_[slot(node)], fill);
+}
+
+bool graph::same(std::size_t node, const host_value& host) const noexcept {
+  return same_value(hosts_[slot(node)], host);
+}
+
+bool graph::same(std::size_t node, const event_value& event) const noexcept {
+  return same_value(events_[slot(node)], event);
+}
+
+bool graph::same(std::size_t node, const node_value& value) const noexcept {
+  if (static_cast<form>(value.data.index()) != form_of(node)) return false;
+  return std::visit(
+      [this, node](const auto& data) {
+        using T = std::remove_cvref_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, opaque_value>)
+          return true;
+        else if constexpr (std::is_same_v<T, kernel_value>)
+          return same(node, view_of(data));
+        else
+          return same(node, data);
+      },
+      value.data);
+}
+
+}  // namespace cugraft::model

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cugraft/graph.hpp"
+#include "model/byte_arena.hpp"
+#include "model/structure.hpp"
+#include "model/values.hpp"
+
+namespace cugraft::model {
+
+/// One graph: a structure, and for each node its parameters, tag and owner. Parameter bytes lie in
+/// one arena and each field in a flat array, so that comparing an unchanged node allocates nothing.
+///
+/// Thread safety: as a standard container.
+class graph {
+ public:
+  const model::structure& structure() const noexcept { return structure_; }
+  std::size_t size() const noexcept { return structure_.size(); }
+  node_kind kind(std::size_t node) const noexcept { return structure_.kind(node); }
+
+  /// Adds a node after those that are there; `value.kind` is its kind.
+  void append(node_value value, std::span<const dependency> dependencies,
+              std::string_view tag = {});
+
+  /// A copy of what the node does.
+  node_value value(std::size_t node) const;
+
+  /// Gives the node other parameters and another owner; if it throws, the node is what it was.
+  /// @pre `value.kind` is the node's kind, and its parameters were read if the node's were
+  void assign(std::size_t node, const node_value& value);
+
+  /// Kernel's name; empty for other kinds.
+  std::string_view name(std::size_t node) const noexcept;
+  std::string_view tag(std::size_t node) const noexcept;
+  void set_tag(std::size_t node, std::string_view tag);
+
+  const std::shared_ptr<const void>& owner(std::size_t node) const noexcept;
+
+  /// The node's kernel parameters, valid until the next `append` or `assign`.
+  /// @pre the node is a kernel
+  kernel_view kernel(std::size_t node) const noexcept;
+  const std::shared_ptr<const kernel_layout>& layout(std::size_t node) const noexcept;
+
+  // Whether the node does the same as the given call: no allocation, no driver call. Attributes
+  // count as far as both sides know them. @pre the node is of that kind
+  bool same(std::size_t node, const kernel_view& launch) const noexcept;
+  bool same(std::size_t node, const copy_value& copy) const noexcept;
+  bool same(std::size_t node, const fill_value& fill) const noexcept;
+  bool same(std::size_t node, const host_value& host) const noexcept;
+  bool same(std::size_t node, const event_value& event) const noexcept;
+  bool same(std::size_t node, const node_value& value) const noexcept;
+
+  /// Kinds, functions and edges, as one number of 128 bits; equal numbers mean no mismatch of
+  /// structure. Valid inside one process (functions are handles).
+  structure_fingerprint fingerprint() const;
+
+ private:
+  // Which of the arrays below has the node's parameters, in the order of node_value::data.
+  enum class form : unsigned char { opaque, kernel, copy, fill, host, event };
+
+  struct launch_shape {
+    dim3 grid{}, block{};
+    unsigned shared_memory_bytes = 0;
+  };
+
+  form form_of(std::size_t node) const noexcept { return forms_[node]; }
+  std::uint32_t slot(std::size_t node) const noexcept { return slots_[node]; }
+  std::uint32_t add_kernel(kernel_value&& kernel);
+  void assign_kernel(std::uint32_t slot, const kernel_value& kernel);
+  kernel_value copy_kernel(std::uint32_t slot) const;
+  kernel_view view_kernel(std::uint32_t slot) const noexcept;
+
+  model::structure structure_;
+  std::vector<form> forms_;           // by node, as the next three
+  std::vector<std::uint32_t> slots_;  // index in the arrays of the node's form
+  std::vector<std::shared_ptr<const void>> owners_;
+  std::vector<std::string> tags_;
+
+  std::vector<CUfunction> functions_;  // by kernel slot, as the next three and the arena's entries
+  std::vector<launch_shape> shapes_;
+  std::vector<attributes> attributes_;
+  std::vector<std::shared_ptr<const kernel_layout>> layouts_;
+  byte_arena arguments_;
+
+  std::vector<copy_value> copies_;
+  std::vector<fill_value> fills_;
+  std::vector<host_value> hosts_;
+  std::vector<event_value> events_;
+};
+
+}  // namespace cugraft::model

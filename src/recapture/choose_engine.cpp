@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recapture/choose_engine.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/identify.hpp"
+
+namespace cugraft {
+namespace {
+
+constexpr const char* until_compare =
+    "capture anew and instantiate until the engine compare is delivered, or update the driver";
+
+[[noreturn]] void refuse_undelivered(const std::string& what, const char* comes_with) {
+  throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);
+}
+
+void refuse_undelivered_options(const recapture_options& options) {
+  if (options.with == engine::compare || options.with == engine::direct)
+    refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
+  if (options.in_place)
+    refuse_undelivered("recapture_options::in_place", "the other node kinds");
+  if (options.replace_structure)
+    refuse_undelivered("recapture_options::replace_structure", "the engine compare");
+  if (options.may_rerun_body)
+    refuse_undelivered("recapture_options::may_rerun_body", "the engine compare");
+  if (options.attributes == attribute_check::all)
+    refuse_undelivered("attribute_check::all", "the engine compare");
+}
+
+void refuse_contradictions(const recapture_options& options) {
+  if (options.in_place && options.compare_only)
+    throw usage_error(
+        "recapture_options: in_place lets the driver work on the graph itself, and compare_only "
+        "touches nothing; choose one");
+  if (options.on_native_mismatch && options.with != engine::native)
+    throw usage_error(
+        "recapture_options: on_native_mismatch takes the driver's own arguments, which only "
+        "engine::native has; name that engine, or use on_mismatch");
+}
+
+const engine_info& find(const std::vector<engine_info>& engines, engine which) {
+  return *std::find_if(engines.begin(), engines.end(),
+                       [&](const engine_info& each) { return each.which == which; });
+}
+
+std::unique_ptr<recapture_engine> make_native(const engine_info& native,
+                                              const std::shared_ptr<detail::graph_state>& graph,
+                                              const recapture_options& options) {
+  driver_of(*graph->table)
+      .require(feature::recapture_to_graph, until_compare);
+  if (const std::string refusal = native.refusal(*graph); !refusal.empty())
+    throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
+  return native.make(graph, options);
+}
+
+}  // namespace
+
+std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
+                                                stream_ref stream,
+                                                const recapture_options& options) {
+  refuse_contradictions(options);
+  refuse_undelivered_options(options);
+  const std::vector<engine_info> engines = registered_engines();
+  const engine_info& native = find(engines, engine::native);
+  auto made = make_native(native, graph, options);
+  if (options.with == engine::native) return made;
+  const engine_status status = native.status(stream.get_context());
+  if (!status.automatic)
+    throw not_implemented_error("engine::automatic leaves native alone on this driver (" +
+                                status.why +
+                                ") and the engine compare is not delivered yet; name engine::native "
+                                "to use it all the same");
+  return made;
+}
+
+}  // namespace cugraft

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "engines/registry.hpp"
+
+namespace cugraft {
+
+/// The engine that `options` name or, for `automatic`, the best that this driver has, that passed
+/// its self-test, and that takes the graph.
+/// @throws usage_error            if the options contradict, or the engine does not take the graph
+/// @throws unsupported_error      if the driver is too old
+/// @throws not_implemented_error  for what this version does not have yet
+std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
+                                                stream_ref stream,
+                                                const recapture_options& options);
+
+}  // namespace cugraft

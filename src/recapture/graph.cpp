@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cugraft/graph.hpp"
+
+#include <utility>
+
+#include "base/access.hpp"
+#include "base/identify.hpp"
+#include "capture/executable.hpp"
+#include "capture/graph_state.hpp"
+#include "recapture/sessions.hpp"
+
+namespace cugraft {
+namespace {
+
+using detail::access;
+
+detail::graph_state& state_of(const std::shared_ptr<detail::graph_state>& state) {
+  if (!state) throw usage_error("the graph is empty: it was moved from, released, reset or closed");
+  return *state;
+}
+
+std::shared_ptr<detail::graph_state> own(const driver& driver, CUgraph handle) {
+  auto state = std::make_shared<detail::graph_state>(table_of(driver));
+  state->handle = handle;
+  return state;
+}
+
+[[noreturn]] void refuse_undelivered(const char* what) {
+  throw not_implemented_error(std::string("graph::") + what +
+                              " is not delivered yet: it comes with the engine compare");
+}
+
+}  // namespace
+
+graph::graph(std::shared_ptr<detail::graph_state> state) noexcept : state_(std::move(state)) {}
+
+graph::graph(const driver& driver) : state_(own(driver, make_graph(table_of(driver)))) {
+  state_->origin = node_origin::stream_calls;  // it has none
+  state_->stamp = new_stamp();
+}
+
+graph graph::from_native_handle(const driver& driver, CUgraph handle) {
+  if (handle == nullptr)
+    throw usage_error("graph::from_native_handle: the handle is null: give a graph");
+  auto state = own(driver, handle);
+  state->owns_handle = false;  // the caller's until it has been read
+  read_again(*state);
+  state->generation = 0;
+  state->owns_handle = true;
+  return access::make<graph>(std::move(state));
+}
+
+graph graph::borrow(const driver&, CUgraph) { refuse_undelivered("borrow"); }
+
+graph::graph(graph&& other) noexcept = default;
+graph& graph::operator=(graph&& other) noexcept = default;
+graph::~graph() = default;
+
+recapture_session graph::begin_recapture(stream_ref stream, const recapture_options& options) {
+  state_of(state_);
+  return cugraft::begin_recapture(state_, stream, options);
+}
+
+recapture_session graph::recapture(stream_ref stream, const recapture_options& options) {
+  return begin_recapture(stream, options);
+}
+
+recapture_result graph::run_body(stream_ref stream, std::function<void(graph_builder&)> body,
+                                 const recapture_options& options) {
+  state_of(state_);
+  return run_recapture(state_, stream, body, options);
+}
+
+change_report graph::update_from(CUgraph, const recapture_options&) {
+  refuse_undelivered("update_from");
+}
+change_report graph::update_from(graph, const recapture_options&) {
+  refuse_undelivered("update_from");
+}
+recapture_result graph::try_update_from(CUgraph, const recapture_options&) {
+  refuse_undelivered("try_update_from");
+}
+recapture_result graph::try_update_from(graph, const recapture_options&) {
+  refuse_undelivered("try_update_from");
+}
+
+std::size_t graph::node_count() const { return state_of(state_).nodes.size(); }
+
+node_ref graph::node(std::size_t index) const {
+  if (index >= node_count())
+    throw usage_error(identify(get()) + " has " + std::to_string(node_count()) +
+                      " nodes: there is no node " + std::to_string(index));
+  node_ref result;
+  access::graph_of(result) = state_;
+  access::path_of(result).steps = {{static_cast<std::uint32_t>(index), 0}};
+  return result;
+}
+
+node_ref graph::node(const node_path& path) const {
+  if (path.steps.size() != 1)
+    throw usage_error(identify(get()) + " has no node " + to_string(path) +
+                      ": no node of it holds other nodes");
+  return node(path.steps.front().node);
+}
+
+std::optional<node_ref> graph::find(std::string_view tag) const {
+  const model::graph& nodes = state_of(state_).nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (!tag.empty() && nodes.tag(i) == tag) return node(i);
+  return std::nullopt;
+}
+
+structure_fingerprint graph::fingerprint() const { return state_of(state_).nodes.fingerprint(); }
+
+std::uint64_t graph::generation() const { return state_of(state_).generation; }
+
+bool graph::is_lost() const noexcept { return false; }
+bool graph::is_borrowed() const noexcept { return false; }
+
+std::optional<recapture_failure> graph::last_failure() const {
+  return state_of(state_).last_failure;
+}
+
+CUgraph graph::get() const { return state_of(state_).handle; }
+
+CUgraph graph::release() {
+  detail::graph_state& state = state_of(state_);
+  refuse_while_open(state, "releasing it");
+  state.owns_handle = false;
+  const CUgraph handle = state.handle;
+  state_.reset();
+  return handle;
+}
+
+void graph::reset() noexcept { state_.reset(); }
+
+void graph::close() {
+  const std::shared_ptr<detail::graph_state> state = std::move(state_);
+  if (!state || state.use_count() > 1 || !state->owns_handle) return;
+  close_graph(*state);
+}
+
+graph::operator bool() const noexcept { return state_ != nullptr; }
+
+void graph::resync() {
+  detail::graph_state& state = state_of(state_);
+  refuse_while_open(state, "reading it again");
+  read_again(state);
+}
+
+node_kind node_ref::kind() const { return graph_->nodes.kind(path_.steps.front().node); }
+std::string_view node_ref::name() const { return graph_->nodes.name(path_.steps.front().node); }
+std::string_view node_ref::tag() const { return graph_->nodes.tag(path_.steps.front().node); }
+const node_path& node_ref::path() const noexcept { return path_; }
+CUgraphNode node_ref::get() const { return graph_->node_handles[path_.steps.front().node]; }
+
+std::vector<node_ref> node_ref::dependencies() const {
+  std::vector<node_ref> result;
+  for (const model::dependency& each :
+       graph_->nodes.structure().dependencies(path_.steps.front().node)) {
+    node_ref before = *this;
+    before.path_.steps = {{each.node, 0}};
+    if (result.empty() || result.back().path_ != before.path_) result.push_back(std::move(before));
+  }
+  return result;
+}
+
+}  // namespace cugraft

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cugraft/graph_exec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "base/access.hpp"
+#include "base/identify.hpp"
+#include "capture/apply.hpp"
+#include "capture/executable.hpp"
+#include "handles/context_scope.hpp"
+#include "handles/open_sessions.hpp"
+#include "model/difference.hpp"
+
+// How an executable follows its graph: patched, updated whole, or instantiated anew.
+
+namespace cugraft {
+
+struct graph_exec::state : executable {
+  using executable::executable;
+};
+
+namespace {
+
+using detail::access;
+
+// A node that differs between executable and graph.
+struct pending_change {
+  patch what;
+  model::judgement judgement;
+};
+
+[[noreturn]] void refuse_undelivered(const char* what) {
+  throw not_implemented_error(std::string("graph_exec::") + what +
+                              " is not delivered yet: it comes with the engine compare");
+}
+
+void require_consistent(const update_options& options) {
+  if (options.force == update_method::none)
+    throw usage_error("update_options: force = none asks for nothing; leave the update out");
+  if (options.force == update_method::instantiated && !options.may_instantiate)
+    throw usage_error(
+        "update_options: force = instantiated contradicts may_instantiate = false; allow it");
+}
+
+// Drops what the graph took back, and judges the rest.
+std::vector<pending_change> pending_changes(executable& exec) {
+  const model::graph& nodes = exec.graph->nodes;
+  std::erase_if(exec.old, [&](const auto& entry) {
+    return nodes.owner(entry.first) == entry.second->owner && nodes.same(entry.first, *entry.second);
+  });
+  const model::exec_traits traits{.node_priority = exec.options.use_node_priority,
+                                  .device_launch = exec.options.device_launch};
+  std::vector<pending_change> pending;
+  for (const auto& [node, old] : exec.old)
+    pending.push_back({{node, old}, model::judge(*old, nodes.value(node), traits)});
+  return pending;
+}
+
+refusal refusal_of(const executable& exec, const pending_change& change, update_method tried) {
+  const model::graph& nodes = exec.graph->nodes;
+  refusal result;
+  result.node = {{{{change.what.node, 0}}},
+                 nodes.kind(change.what.node),
+                 std::string(nodes.name(change.what.node)),
+                 std::string(nodes.tag(change.what.node))};
+  if (change.judgement.rule != nullptr) result.rule = change.judgement.rule->id;
+  result.predicted = change.judgement.effect;
+  result.tried = tried;
+  return result;
+}
+
+exec_update up_to_date(exec_update&& update, executable& exec, update_method method) {
+  set_current(exec);
+  update.method = method;
+  update.up_to_date = true;
+  return std::move(update);
+}
+
+// Changes that the whole-graph call is known to drop while it says success, or for which nobody
+// knows (driver facts, Whole-graph update).
+bool is_dropped_by_whole_update(const pending_change& change) {
+  constexpr std::array dropped{std::string_view("kernel.cluster"),
+                               std::string_view("kernel.priority"),
+                               std::string_view("kernel.attribute")};
+  return change.judgement.effect == verdict::needs_instantiate && change.judgement.rule != nullptr &&
+         std::find(dropped.begin(), dropped.end(), change.judgement.rule->id) != dropped.end();
+}
+
+bool try_patch(executable& exec, const std::vector<pending_change>& pending, exec_update& update) {
+  for (const pending_change& change : pending)
+    if (change.judgement.effect > verdict::patchable)
+      update.refused.push_back(refusal_of(exec, change, update_method::none));
+  if (!update.refused.empty()) return false;
+  std::vector<patch> patches;
+  for (const pending_change& change : pending) patches.push_back(change.what);
+  const patch_result result = patch_nodes(exec, patches);
+  update.driver_calls += result.driver_calls;
+  if (result.call.ok()) {
+    update.nodes_patched = patches.size();
+    return true;
+  }
+  refusal refused = refusal_of(exec, pending[result.failed_at], update_method::patched);
+  refused.code = static_cast<int>(result.call.code);
+  refused.function = result.call.function;
+  update.refused.push_back(std::move(refused));
+  return false;
+}
+
+bool try_whole(executable& exec, const std::vector<pending_change>& pending, exec_update& update) {
+  for (const pending_change& change : pending)
+    if (is_dropped_by_whole_update(change))
+      update.refused.push_back(refusal_of(exec, change, update_method::none));
+  if (!update.refused.empty()) return false;
+  const whole_result result = update_whole(exec);
+  ++update.driver_calls;
+  if (result.call.ok()) return true;
+  pending_change at_fault{{result.node.value_or(0), nullptr}, {}};
+  for (const pending_change& change : pending)
+    if (result.node && change.what.node == *result.node) at_fault = change;
+  refusal refused = result.node ? refusal_of(exec, at_fault, update_method::whole) : refusal{};
+  refused.tried = update_method::whole;
+  refused.code = static_cast<int>(result.call.code);
+  refused.function = result.call.function;
+  refused.update_result = result.update_result;
+  update.refused.push_back(std::move(refused));
+  return false;
+}
+
+bool try_update(executable& exec, const std::vector<pending_change>& pending,
+                update_method force, exec_update& update) {
+  if (exec.handle == nullptr || exec.structure_changed || force == update_method::instantiated)
+    return false;
+  if (force == update_method::whole) return try_whole(exec, pending, update);
+  return try_patch(exec, pending, update);
+}
+
+exec_update update_executable(executable& exec, const update_options& options) {
+  repair(*exec.graph);
+  repair(exec);
+  release_retired(exec);
+  drain_released();
+  exec_update update;
+  const std::vector<pending_change> pending = pending_changes(exec);
+  const bool forced_whole = options.force == update_method::whole;
+  if (try_update(exec, pending, options.force, update)) {
+    if (forced_whole) return up_to_date(std::move(update), exec, update_method::whole);
+    return up_to_date(std::move(update), exec,
+                      pending.empty() ? update_method::none : update_method::patched);
+  }
+  const bool forced = options.force != update_method::automatic &&
+                      options.force != update_method::instantiated;
+  if (!options.may_instantiate || forced) return update;
+  update.driver_calls += exec.handle == nullptr ? 1 : 2;
+  instantiate(exec, options.destroy_first);
+  return up_to_date(std::move(update), exec, update_method::instantiated);
+}
+
+executable& launchable(executable& exec, stream_ref stream) {
+  if (exec.handle == nullptr)
+    throw usage_error(
+        "the executable graph was destroyed to make room for one that could not be instantiated: "
+        "update() tries again");
+  if (&table_of(stream) != exec.graph->table)
+    throw usage_error(identify(exec.handle) + " and " + identify(stream.get()) +
+                      " are of two drivers: launch on a stream of the executable's driver");
+  refuse_if_capturing(stream, "launching an executable graph into it (embed the graph instead)");
+  repair(exec);
+  release_retired(exec);
+  return exec;
+}
+
+}  // namespace
+
+graph_exec::graph_exec() = default;
+graph_exec::graph_exec(graph_exec&& other) noexcept = default;
+graph_exec& graph_exec::operator=(graph_exec&& other) noexcept = default;
+graph_exec::~graph_exec() = default;
+
+graph_exec graph::instantiate(const instantiate_options& options) {
+  if (!state_) throw usage_error("the graph is empty: it was moved from, released, reset or closed");
+  refuse_while_open(*state_, "instantiating it");
+  if (options.auto_free_on_launch && options.device_launch)
+    throw usage_error(
+        "instantiate_options: auto_free_on_launch and device_launch exclude each other");
+  const graph_context_scope current(*state_);
+  repair(*state_);
+  auto result = access::make<graph_exec>();
+  auto& exec = access::state(result);
+  exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(state_, options);
+  cugraft::instantiate(*exec, false);
+  exec->options.upload.reset();  // once
+  return result;
+}
+
+graph_exec graph_exec::adopt(const driver&, CUgraphExec, graph&, held_values) {
+  refuse_undelivered("adopt");
+}
+graph_exec graph_exec::borrow(const driver&, CUgraphExec, graph&, held_values) {
+  refuse_undelivered("borrow");
+}
+
+namespace {
+
+template <class State>
+State& state_of(const std::unique_ptr<State>& state) {
+  if (!state)
+    throw usage_error(
+        "the executable graph is empty: it was moved from, released, reset or closed");
+  return *state;
+}
+
+}  // namespace
+
+void graph_exec::launch(stream_ref stream) {
+  cugraft::launch(launchable(state_of(state_), stream), stream);
+}
+
+void graph_exec::upload(stream_ref stream) {
+  cugraft::upload(launchable(state_of(state_), stream), stream);
+}
+
+exec_update graph_exec::update(const update_options& options) {
+  executable& exec = state_of(state_);
+  require_consistent(options);
+  refuse_while_open(*exec.graph, "updating an executable of it");
+  const graph_context_scope current(*exec.graph);
+  return update_executable(exec, options);
+}
+
+bool graph_exec::is_current() const noexcept {
+  if (!state_ || state_->handle == nullptr || state_->structure_changed) return false;
+  const model::graph& nodes = state_->graph->nodes;
+  return state_->box->current() == state_->graph->record &&
+         std::all_of(state_->old.begin(), state_->old.end(), [&](const auto& entry) {
+           return nodes.same(entry.first, *entry.second);
+         });
+}
+
+std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }
+
+CUgraphExec graph_exec::get() const { return state_of(state_).handle; }
+
+CUgraphExec graph_exec::release() {
+  const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
+  state_.reset();
+  return handle;
+}
+
+void graph_exec::reset() noexcept { state_.reset(); }
+
+void graph_exec::close() {
+  if (!state_) return;
+  const std::unique_ptr<state> closing = std::move(state_);
+  cugraft::close(*closing);
+}
+
+graph_exec::operator bool() const noexcept { return state_ != nullptr && state_->handle != nullptr; }
+
+}  // namespace cugraft

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <utility>
+
+#include "base/access.hpp"
+#include "base/identify.hpp"
+#include "base/report.hpp"
+#include "capture/failures.hpp"
+#include "cugraft/graph.hpp"
+#include "recapture/choose_engine.hpp"
+#include "recapture/sessions.hpp"
+
+// A re-capture from begin to report: what every engine has in common.
+
+namespace cugraft {
+namespace {
+
+using detail::access;
+using clock = std::chrono::steady_clock;
+
+recapture_failure rejected_failure(const recapture_run& run, const raw_change& change) {
+  recapture_failure failure;
+  failure.why = mismatch::rejected;
+  failure.nodes_matched = run.graph->nodes.size();
+  failure.used = run.engine->which();
+  const std::uint32_t node = change.path.steps.front().node;
+  failure.found = node_summary{change.path, run.graph->nodes.kind(node),
+                               std::string(run.graph->nodes.name(node)), change.tag};
+  failure.message = "the change of " + describe_node(*failure.found) +
+                    " was rejected by the mismatch hook; the graph is what it was";
+  return failure;
+}
+
+recapture_failure apply_failure(const recapture_run& run, const call_result& result) {
+  recapture_failure failure;
+  failure.why = mismatch::driver_failure;
+  failure.code = static_cast<int>(result.code);
+  failure.function = result.function;
+  failure.nodes_matched = run.graph->nodes.size();
+  failure.used = run.engine->which();
+  failure.message = "the re-capture matched, but the driver refused a change of the graph, which is "
+                    "what it was: " + failure_text(failure.code, failure.function, {});
+  return failure;
+}
+
+// The hook sees every change before anything is applied; the first that it rejects decides.
+std::optional<recapture_failure> ask_hook(const recapture_run& run,
+                                          const recapture_outcome& outcome) {
+  if (!run.options.on_mismatch) return std::nullopt;
+  for (const planned_change& change : outcome.changes)
+    if (run.options.on_mismatch(format_change(change.raw)) == hook_answer::reject)
+      return rejected_failure(run, change.raw);
+  return std::nullopt;
+}
+
+// What keeps alive what the graph's nodes point to from now on. Made only where it differs.
+void renew_record(detail::graph_state& graph, std::vector<std::shared_ptr<const void>> kept,
+                  const recapture_outcome& outcome, bool& changed) {
+  if (outcome.foreign_owner) kept.push_back(outcome.foreign_owner);
+  bool owners_differ = kept != graph.record->kept || !outcome.owners.empty();
+  for (const planned_change& change : outcome.changes)
+    owners_differ |= change.raw.before.owner != change.raw.after.owner;
+  if (!owners_differ) return;
+  for (const auto& [node, owner] : outcome.owners) {
+    model::node_value value = graph.nodes.value(node);
+    value.owner = owner;
+    graph.nodes.assign(node, value);
+  }
+  graph.record = make_record(graph.nodes, std::move(kept));
+  changed = true;
+}
+
+void renew_tags(detail::graph_state& graph, const recapture_run& run,
+                const detail::session_state& session) {
+  for (const node_note& note : session.notes())
+    if (const auto node = run.engine->position(note.node))
+      if (graph.nodes.tag(*node) != session.tag_text(note.tag))
+        graph.nodes.set_tag(*node, session.tag_text(note.tag));
+}
+
+change_report make_report(const recapture_run& run, recapture_outcome& outcome) {
+  auto state = std::make_shared<detail::report_state>();
+  state->used = run.engine->which();
+  state->nodes_total = run.graph->nodes.size();
+  state->generation = run.graph->generation;
+  state->timing = outcome.timing;
+  state->raw.reserve(outcome.changes.size());
+  for (planned_change& change : outcome.changes) {
+    state->overall = std::max(state->overall, change.raw.judgement.effect);
+    state->raw.push_back(std::move(change.raw));
+  }
+  return detail::report_state::make(std::move(state));
+}
+
+std::optional<recapture_failure> apply(const recapture_run& run, detail::session_state& session,
+                                       recapture_outcome& outcome) {
+  detail::graph_state& graph = *run.graph;
+  const auto begun = clock::now();
+  const graph_context_scope current(graph);
+  repair(graph);
+  if (const call_result result = apply_changes(graph, outcome.changes); !result.ok())
+    return apply_failure(run, result);
+  bool changed = !outcome.changes.empty();
+  renew_tags(graph, run, session);
+  renew_record(graph, std::move(session.kept()), outcome, changed);
+  if (!outcome.changes.empty()) graph.stamp = new_stamp();
+  if (changed) ++graph.generation;
+  run.engine->applied(graph.stamp);
+  outcome.timing.apply = clock::now() - begun;
+  return std::nullopt;
+}
+
+// Unless the outcome was applied, nothing of the re-capture is used.
+class outcome_guard {
+ public:
+  explicit outcome_guard(recapture_engine& engine) noexcept : engine_(engine) {}
+  outcome_guard(const outcome_guard&) = delete;
+  outcome_guard& operator=(const outcome_guard&) = delete;
+  ~outcome_guard() {
+    if (!applied_) engine_.dropped();
+  }
+  void applied() noexcept { applied_ = true; }
+
+ private:
+  recapture_engine& engine_;
+  bool applied_ = false;
+};
+
+// Ends a session that has failed, for the reason that `graph::last_failure` gives.
+void note_failure(recapture_session& session) noexcept {
+  try {
+    static_cast<void>(session.try_end());
+  } catch (const std::exception&) {
+    // of a hook, or for want of memory: the body's exception goes before it
+  }
+}
+
+}  // namespace
+
+recapture_result finish_recapture(detail::session_state& session) {
+  session.require_may_end();
+  auto& run = static_cast<recapture_run&>(*session.client());
+  outcome_guard guard(*run.engine);
+  recapture_outcome outcome = run.engine->finish(session);
+  if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
+  if (!outcome.failure && !run.options.compare_only) {
+    outcome.failure = apply(run, session, outcome);
+    if (!outcome.failure) guard.applied();
+  }
+  if (!outcome.failure) return make_report(run, outcome);
+  run.graph->last_failure = *outcome.failure;
+  return recapture_result(std::move(*outcome.failure));
+}
+
+recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+                                  const recapture_options& options) {
+  refuse_while_open(*graph, "re-capturing it again");
+  if (&table_of(stream) != graph->table)
+    throw usage_error(identify(graph->handle) + " and " + identify(stream.get()) +
+                      " are of two drivers: re-capture on a stream of the graph's driver");
+  auto run = std::make_unique<recapture_run>();
+  run->engine = choose_engine(graph, stream, options);
+  run->options = options;
+  run->graph = graph;
+  const graph_context_scope current(*graph);
+  repair(*graph);
+  auto session =
+      std::make_shared<detail::session_state>(stream, options.mode, std::move(run));
+  session->fork_streams() = std::move(graph->fork_streams);
+  session->begin();
+  graph->open_session = session;
+  auto result = access::make<recapture_session>();
+  access::session(result) = std::move(session);
+  return result;
+}
+
+recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+                               const std::function<void(graph_builder&)>& body,
+                               const recapture_options& options) {
+  recapture_session session = begin_recapture(graph, stream, options);
+  try {
+    body(session);
+  } catch (...) {
+    if (session.has_failed()) note_failure(session);
+    throw;  // the body's own exception leaves unchanged; the session is abandoned by its destructor
+  }
+  return session.try_end();
+}
+
+recapture_session::recapture_session(recapture_session&& other) noexcept : graph_builder(other) {
+  other.session_.reset();
+}
+
+recapture_session& recapture_session::operator=(recapture_session&& other) noexcept {
+  if (this != &other) {
+    abandon();
+    graph_builder::operator=(other);
+    other.session_.reset();
+  }
+  return *this;
+}
+
+recapture_session::~recapture_session() { abandon(); }
+
+change_report recapture_session::end() { return try_end().report(); }
+
+recapture_result recapture_session::try_end() {
+  if (!session_) throw usage_error("the re-capture session was moved from: end the one that has it");
+  return finish_recapture(*session_);
+}
+
+void recapture_session::abandon() noexcept {
+  if (!session_) return;
+  session_->abandon();
+}
+
+}  // namespace cugraft

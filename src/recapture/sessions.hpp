@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "capture/graph_state.hpp"
+#include "engines/registry.hpp"
+
+namespace cugraft {
+
+/// What a re-capture's session carries: its graph, its options, and the engine that does the work.
+struct recapture_run final : capture_client {
+  std::shared_ptr<detail::graph_state> graph;
+  recapture_options options;
+  std::unique_ptr<recapture_engine> engine;
+
+  call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
+    return engine->begin(stream, mode);
+  }
+  const model::graph& expected() const noexcept override { return graph->nodes; }
+  std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
+    return engine->position(node);
+  }
+  void dropped() noexcept override { engine->dropped(); }
+  void over(detail::session_state& session) noexcept override {
+    graph->fork_streams = std::move(session.fork_streams());
+    graph->open_session.reset();
+  }
+};
+
+/// @throws as `graph::begin_recapture`
+recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+                                  const recapture_options& options);
+
+/// As `recapture_session::try_end`.
+recapture_result finish_recapture(detail::session_state& session);
+
+/// The whole of `graph::try_recapture`.
+recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+                               const std::function<void(graph_builder&)>& body,
+                               const recapture_options& options);
+
+}  // namespace cugraft

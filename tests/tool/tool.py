@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tool, and the texts that more than one test expects."""
+
+import json
+import os
+import subprocess
+
+TOOL = os.environ["CUGRAFT_TOOL"]
+SIM_LIBRARY = os.path.realpath(os.environ["CUGRAFT_SIM_LIBRARY"])
+IDLE_DRIVER = os.path.realpath(os.environ["CUGRAFT_IDLE_DRIVER"])
+
+OK, FAILED, USAGE, UNSUPPORTED = range(4)
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs the tool to its end; `variables` are added to an environment without ours."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OURS}
+    return subprocess.run(
+        [TOOL, *arguments],
+        check=False,
+        text=True,
+        capture_output=True,
+        env={**kept, **variables},
+    )
+
+
+def run_json(*arguments: str, **variables: str) -> tuple[int, dict]:
+    """Exit status and the one object that the tool printed."""
+    done = run(*arguments, "--json", **variables)
+    if done.stderr:
+        raise AssertionError(f"with --json nothing belongs on stderr: {done.stderr}")
+    return done.returncode, json.loads(done.stdout)
+
+
+_OURS = {"CUGRAFT_DRIVER", "CUGRAFT_ENGINE", "CUGRAFT_LOG", "CUGRAFT_SIM_VERSION"}
