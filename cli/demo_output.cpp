@@ -6,22 +6,23 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace cugraft::cli {
 namespace {
 
 /// Nodes that changed alike: the same kernel in several layers.
 struct change_group {
-  std::string what;
+  std::string name;
+  std::vector<std::string> fields;
   std::vector<std::string> nodes;
 };
 
-std::string describe(const node_change& change) {
-  std::vector<std::string> fields;
-  for (const field_change& field : change.fields)
-    fields.push_back(fmt::format("{} {} -> {}", field.field, field.before, field.after));
-  const std::string name = change.name.empty() ? to_string(change.kind) : change.name;
-  return fmt::format("{}: {}", name, fmt::join(fields, "; "));
+std::vector<std::string> describe(const std::vector<field_change>& fields) {
+  std::vector<std::string> result;
+  for (const field_change& field : fields)
+    result.push_back(fmt::format("{}: {} -> {}", field.field, field.before, field.after));
+  return result;
 }
 
 std::string place(const node_change& change) {
@@ -32,10 +33,12 @@ std::string place(const node_change& change) {
 std::vector<change_group> group(std::span<const node_change> changes) {
   std::vector<change_group> groups;
   for (const node_change& change : changes) {
-    const std::string what = describe(change);
-    auto same = std::find_if(groups.begin(), groups.end(),
-                             [&](const change_group& other) { return other.what == what; });
-    if (same == groups.end()) same = groups.insert(groups.end(), {what, {}});
+    change_group one{
+        change.name.empty() ? to_string(change.kind) : change.name, describe(change.fields), {}};
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const change_group& other) {
+      return other.name == one.name && other.fields == one.fields;
+    });
+    if (same == groups.end()) same = groups.insert(groups.end(), std::move(one));
     same->nodes.push_back(place(change));
   }
   return groups;
@@ -104,8 +107,9 @@ void print_head(const demo_options& options, const chosen_driver& chosen, std::s
 void print_step(const step_result& step) {
   fmt::print("step {:<3} token {}, temperature {}: {}\n", step.step.position, step.step.token,
              step.step.temperature, summary(step));
-  for (const change_group& group : group(step.report.changes()))
-    fmt::print("         {} at {}\n", group.what, fmt::join(group.nodes, ", "));
+  for (const change_group& same : group(step.report.changes()))
+    fmt::print("         {} at {}\n           {}\n", same.name, fmt::join(same.nodes, ", "),
+               fmt::join(same.fields, "\n           "));
   for (const difference& difference : step.differences)
     fmt::print("         {} DIFFERS from eager in {} elements, first {}: {} instead of {}\n",
                difference.way, difference.count, difference.first, difference.found,

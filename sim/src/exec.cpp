@@ -26,7 +26,8 @@ void copy_nodes(const graph& from, graph_exec& to) {
   for (const auto& node : from.nodes) {
     index_of[node.get()] = to.nodes.size();
     to.index_of[node->handle] = to.nodes.size();
-    exec_node& made = to.nodes.emplace_back(exec_node{node->work, {}});
+    exec_node& made =
+        to.nodes.emplace_back(exec_node{std::make_shared<const operation>(node->work), {}});
     for (const dependency& each : node->dependencies)
       made.dependencies.push_back({index_of.at(each.node), each.data});
   }
@@ -41,19 +42,30 @@ CUresult begin_on(CUstream handle, std::shared_ptr<stream>& on) {
   return on->is_legacy() ? capture_guard_legacy() : CUDA_SUCCESS;
 }
 
-// The values of this moment: later updates do not reach what is enqueued.
-CUresult take_values(const graph_exec& of, std::vector<operation>& values) {
+using operations = std::vector<std::shared_ptr<const operation>>;
+
+bool is_of_event(const operation& work) {
+  return std::holds_alternative<event_record_operation>(work.what) ||
+         std::holds_alternative<event_wait_operation>(work.what);
+}
+
+// The values of this moment: later updates do not reach what is enqueued. Events are connected with
+// the records of this moment too.
+CUresult take_values(const graph_exec& of, operations& values) {
   values.reserve(of.nodes.size());
   for (const exec_node& node : of.nodes) {
     values.push_back(node.work);
-    if (const CUresult result = prepare(values.back())) return result;
+    if (!is_of_event(*node.work)) continue;
+    auto prepared = std::make_shared<operation>(*node.work);
+    if (const CUresult result = prepare(*prepared)) return result;
+    values.back() = std::move(prepared);
   }
   return CUDA_SUCCESS;
 }
 
-CUresult run(const std::vector<operation>& values) {
-  for (const operation& each : values)
-    if (const CUresult result = execute(each)) return result;
+CUresult run(const operations& values) {
+  for (const auto& each : values)
+    if (const CUresult result = execute(*each)) return result;
   return CUDA_SUCCESS;
 }
 
@@ -124,7 +136,7 @@ CUresult impl::graph_launch(CUgraphExec which, CUstream on) {
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
-  auto values = std::make_shared<std::vector<operation>>();
+  auto values = std::make_shared<operations>();
   if (const CUresult result = take_values(*exec, *values)) return result;
   return enqueue_after_launches(
       *exec, *where, [values = std::move(values), kept = exec->objects] { return run(*values); });

@@ -22,7 +22,7 @@ struct exec_dependency {
 };
 
 struct exec_node {
-  operation work;
+  std::shared_ptr<const operation> work;  ///< shared with launches under way; a change replaces it
   std::vector<exec_dependency> dependencies;
 };
 

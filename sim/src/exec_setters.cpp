@@ -18,9 +18,9 @@ CUresult patch(CUgraphExec which, CUgraphNode node, Make make) {
   exec_node* held = nullptr;
   if (const CUresult result = find_exec_node(*exec, node, held)) return result;
   operation changed;
-  if (const CUresult result = make(held->work, changed)) return result;
-  if (!can_patch(held->work, changed)) return CUDA_ERROR_INVALID_VALUE;
-  held->work = std::move(changed);
+  if (const CUresult result = make(*held->work, changed)) return result;
+  if (!can_patch(*held->work, changed)) return CUDA_ERROR_INVALID_VALUE;
+  held->work = std::make_shared<const operation>(std::move(changed));
   return CUDA_SUCCESS;
 }
 

@@ -64,7 +64,7 @@ std::optional<refusal> pairing::pair(const graph_node& node, std::size_t partner
   partners_[&node] = partner;
   nodes_[partner] = &node;
   const exec_node& held = exec_.nodes[partner];
-  if (node.work.what.index() != held.work.what.index())
+  if (node.work.what.index() != held.work->what.index())
     return refusal{CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, &node};
   if (node.dependencies.size() != held.dependencies.size()) return refusal{topology_changed, &node};
   open_.push_back(&node);
@@ -97,7 +97,7 @@ std::optional<refusal> check_parameters(const graph& update, const graph_exec& e
       exec.origin == update.handle,
       (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
   for (const auto& node : update.nodes) {
-    const operation& held = exec.nodes[pairs.partner_of(*node)].work;
+    const operation& held = *exec.nodes[pairs.partner_of(*node)].work;
     const CUgraphExecUpdateResult result = check_update(held, node->work, conditions);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return refusal{result, node.get()};
   }
@@ -113,22 +113,21 @@ bool divides(const attribute_value& cluster, const ptx::dimensions& grid) {
 
 // The driver takes everything but the cluster size, which the executable keeps without a word
 // (facts). Where the old size does not divide the new grid the launch works, without a cluster.
-void take_kernel(kernel_operation& held, const kernel_operation& now) {
+void keep_cluster(const kernel_operation& held, kernel_operation& now) {
   constexpr int cluster = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  auto kept = held.attributes.extract(cluster);
-  held = now;
-  held.attributes.erase(cluster);
-  if (!kept.empty() && divides(kept.mapped(), held.grid)) held.attributes.insert(std::move(kept));
+  now.attributes.erase(cluster);
+  const auto kept = held.attributes.find(cluster);
+  if (kept != held.attributes.end() && divides(kept->second, now.grid))
+    now.attributes.insert(*kept);
 }
 
 void take_values(const graph& update, graph_exec& exec, const pairing& pairs) {
   for (const auto& node : update.nodes) {
-    operation& held = exec.nodes[pairs.partner_of(*node)].work;
-    auto* const kernel = std::get_if<kernel_operation>(&held.what);
-    if (kernel)
-      take_kernel(*kernel, std::get<kernel_operation>(node->work.what));
-    else
-      held = node->work;
+    auto& held = exec.nodes[pairs.partner_of(*node)].work;
+    operation now = node->work;
+    if (auto* const kernel = std::get_if<kernel_operation>(&now.what))
+      keep_cluster(std::get<kernel_operation>(held->what), *kernel);
+    held = std::make_shared<const operation>(std::move(now));
   }
   exec.objects = std::make_shared<user_references>(update.objects);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "exec.hpp"
@@ -81,10 +82,13 @@ void set_work(graph_node& of, operation work) {
 }
 
 void renew_handles(graph& of) {
+  std::unordered_map<CUgraphNode, CUgraphNode> renewed;
   for (const auto& node : of.nodes) {
     tables().nodes.remove(node->handle);
-    node->handle = tables().nodes.add(node);
+    const CUgraphNode before = node->handle;
+    renewed[before] = node->handle = tables().nodes.add(node);
   }
+  for (auto& [original, copy] : of.copies) copy = renewed.at(copy);
 }
 
 void leave_open(graph_node& node) noexcept { node.left_open = node.owner->next_left_open++; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "cuda_api.hpp"
@@ -30,7 +31,6 @@ struct graph_node {
   operation work;
   std::vector<dependency> dependencies;  ///< in the order of their making
   unsigned local_id = 0;
-  CUgraphNode copied_from = nullptr;  ///< the node of the graph that this one's was cloned from
 
   /// When the node was last left without a dependent: made by hand, taken out of a stream's
   /// dependency set, or there when the capture ended. Sinks are paired in this order (driver-rules
@@ -46,9 +46,10 @@ struct graph {
   std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;
   CUgraph cloned_from = nullptr;
-  bool capturing = false;    ///< a capture or re-capture adds to it
-  bool recapturing = false;  ///< it is a re-capture
-  bool undefined = false;    ///< a re-capture failed: only destroying it works (driver-rules, R9)
+  std::unordered_map<CUgraphNode, CUgraphNode> copies;  ///< of a clone, by the original's node
+  bool capturing = false;                               ///< a capture or re-capture adds to it
+  bool recapturing = false;                             ///< it is a re-capture
+  bool undefined = false;  ///< a re-capture failed: only destroying it works (driver-rules, R9)
   unsigned next_local_id = 0;
   std::uint64_t next_left_open = 1;
 };

@@ -53,9 +53,9 @@ std::shared_ptr<graph> copy_of(const graph& original) {
     for (dependency& each : dependencies) each.node = copies.at(each.node);
     graph_node& copy = add_node(*made, node->work, std::move(dependencies));
     copy.local_id = node->local_id;
-    copy.copied_from = node->handle;
     copy.left_open = node->left_open;
     copies[node.get()] = &copy;
+    made->copies[node->handle] = copy.handle;
   }
   made->next_local_id = original.next_local_id;
   return made;
@@ -90,10 +90,9 @@ CUresult impl::graph_node_find_in_clone(CUgraphNode* copy, CUgraphNode original,
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(clone, found)) return result;
   if (!copy || !original) return CUDA_ERROR_INVALID_VALUE;
-  const auto node = std::ranges::find_if(
-      found->nodes, [&](const auto& each) { return each->copied_from == original; });
-  if (node == found->nodes.end()) return CUDA_ERROR_INVALID_VALUE;
-  *copy = (*node)->handle;
+  const auto known = found->copies.find(original);
+  if (known == found->copies.end()) return CUDA_ERROR_INVALID_VALUE;
+  *copy = known->second;
   return CUDA_SUCCESS;
 }
 

@@ -55,7 +55,8 @@ void follow(const graph& changed) {
   for_each_exec_of(changed.handle, [&](graph_exec& exec) {
     for (const auto& node : changed.nodes) {
       const auto index = exec.index_of.find(node->handle);
-      if (index != exec.index_of.end()) exec.nodes[index->second].work = node->work;
+      if (index != exec.index_of.end())
+        exec.nodes[index->second].work = std::make_shared<const operation>(node->work);
     }
   });
 }

@@ -5,6 +5,7 @@
 
 #include "base/report.hpp"
 #include "base/result_names.hpp"
+#include "handles/ownership.hpp"
 
 namespace cugraft {
 namespace {
@@ -92,7 +93,7 @@ std::string describe_node(const node_summary& node) {
 }
 
 void discard_graph(const driver_table& table, CUgraph graph) noexcept {
-  report_failure(table.graph_destroy(graph), "cuGraphDestroy", graph);
+  release_or_report(table, graph, &driver_table::graph_destroy, graph);
 }
 
 void throw_begin_failure(const call_result& result, stream_ref stream, bool is_recapture) {

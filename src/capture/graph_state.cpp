@@ -9,6 +9,7 @@
 #include "base/identify.hpp"
 #include "base/report.hpp"
 #include "driver/call.hpp"
+#include "handles/ownership.hpp"
 
 namespace cugraft {
 namespace {
@@ -39,7 +40,7 @@ graph_state::~graph_state() {
   memory.reset();
   fork_streams.clear();
   if (owns_handle && handle != nullptr)
-    report_failure(table->graph_destroy(handle), "cuGraphDestroy", handle);
+    release_or_report(*table, handle, &driver_table::graph_destroy, handle);
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capture/exec_values.hpp"
+#include "capture/fork_stream.hpp"
 #include "capture/node_params.hpp"
 #include "capture/owners.hpp"
 #include "cugraft/graph.hpp"
@@ -58,7 +59,7 @@ struct graph_state {
   std::vector<std::uint32_t> damaged;  ///< nodes that a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes
   std::unique_ptr<engine_memory> memory;
-  std::vector<stream> fork_streams;  ///< of former sessions, for the next `fork`
+  std::vector<fork_stream> fork_streams;  ///< of former sessions, for the next `fork`
 };
 
 }  // namespace detail

@@ -36,7 +36,7 @@ void give_to_graph(const driver_table& table, CUgraph graph, std::unique_ptr<hos
   const CUresult result =
       table.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
   if (result == CUDA_SUCCESS) return;
-  report_failure(table.user_object_release(object, 1), "cuUserObjectRelease", {});
+  release_or_report(table, {"user object", object}, &driver_table::user_object_release, object, 1U);
   check(result, "cuGraphRetainUserObject", graph);
 }
 

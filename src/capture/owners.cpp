@@ -8,6 +8,7 @@
 
 #include "base/report.hpp"
 #include "driver/call.hpp"
+#include "handles/ownership.hpp"
 
 namespace cugraft {
 namespace {
@@ -84,14 +85,17 @@ struct owner_box::content {
 owner_box::owner_box(const driver_table& table)
     : table_(&table), content_(std::make_shared<content>()) {
   auto reference = std::make_unique<std::shared_ptr<content>>(content_);
-  check(table.user_object_create(&object_, reference.get(), &content::destroyed, 1,
-                                 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
-        "cuUserObjectCreate");
-  static_cast<void>(reference.release());  // the driver's now
+  const CUresult result = table.user_object_create(&object_, reference.get(), &content::destroyed,
+                                                   1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+  if (object_ != nullptr) static_cast<void>(reference.release());  // the driver's now
+  if (result == CUDA_SUCCESS) return;
+  if (object_ != nullptr) try_release(table, &driver_table::user_object_release, object_, 1U);
+  check(result, "cuUserObjectCreate");
 }
 
 owner_box::~owner_box() {
-  report_failure(table_->user_object_release(object_, 1), "cuUserObjectRelease", {});
+  release_or_report(*table_, {"user object", object_}, &driver_table::user_object_release, object_,
+                    1U);
 }
 
 void owner_box::replace(record_ptr record) {

@@ -80,6 +80,7 @@ session_state::session_state(stream_ref origin, capture_mode mode,
         "per-thread stream");
   refuse_if_capturing(origin, "beginning another capture on it");
   context_ = context_of(origin);
+  add_lane(origin, false);
 }
 
 void session_state::begin() {
@@ -97,7 +98,6 @@ void session_state::begin() {
   }
   try {
     phase_ = phase::open;
-    lane& first = add_lane(origin_);
     builders_.push_back({0, true});
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
@@ -105,7 +105,7 @@ void session_state::begin() {
                                           nullptr, nullptr, nullptr),
           "cuStreamGetCaptureInfo", origin_.get());
     capture_id_ = id;
-    open_recorder(shared_from_this(), first.stream);
+    open_recorder(shared_from_this(), origin_);
   } catch (...) {
     abandon();
     throw;
@@ -144,15 +144,25 @@ lane* session_state::find_lane(stream_ref stream) noexcept {
   return nullptr;
 }
 
-lane& session_state::add_lane(stream_ref stream) {
+// What a stream is like is asked before it captures: the driver refuses the flags of a capturing
+// stream, and ends the capture (docs/driver/observations.md).
+lane& session_state::add_lane(stream_ref stream, bool is_capturing) {
   lane& made = lanes_.emplace_back(stream);
-  if (table_->stream_get_priority(stream.get(), &made.priority) != CUDA_SUCCESS) made.priority = 0;
+  unsigned flags = CU_STREAM_NON_BLOCKING;
+  try {
+    call(stream, &driver_table::stream_get_priority, stream.get(), &made.priority);
+    if (!is_capturing) call(stream, &driver_table::stream_get_flags, stream.get(), &flags);
+  } catch (...) {
+    lanes_.pop_back();
+    throw;
+  }
+  made.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
   return made;
 }
 
 lane& session_state::lane_of(stream_ref stream) {
   if (lane* known = find_lane(stream)) return *known;
-  return add_lane(stream);  // brought in by foreign code, and recognised by the capture's id
+  return add_lane(stream, true);  // brought in by foreign code, and recognised by the capture's id
 }
 
 // Reads the driver's dependency set of a stream. False where the capture is broken: then the
@@ -267,6 +277,10 @@ void session_state::hold(stream_ref stream) noexcept {
 void session_state::track(lane& where, node_kind kind, node_note note) {
   if (!client_) return;
   const auto position = static_cast<std::uint32_t>(found_.size());
+  // Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
+  if (note.programmatic)
+    for (model::dependency& each : where.front)
+      if (found_.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
   found_.append(kind, where.front);
   tracked_notes_.push_back(std::move(note));
   where.front.assign(1, {position, {}});

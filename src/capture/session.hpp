@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/fork_stream.hpp"
 #include "capture/host_payload.hpp"
 #include "capture/node_params.hpp"
 #include "cugraft/capture.hpp"
@@ -52,6 +53,7 @@ struct node_note {
   std::shared_ptr<const void> owner{};
   std::optional<model::attributes> attributes{};  ///< of a kernel
   std::shared_ptr<const model::kernel_layout> layout{};
+  bool programmatic = false;  ///< a kernel that may start before the kernels ahead end
 };
 
 /// Why a session can no longer succeed.
@@ -67,6 +69,7 @@ struct lane {
 
   stream_ref stream;
   int priority = 0;
+  bool blocking = false;  ///< synchronises with the legacy stream
   std::vector<CUgraphNode> nodes;        ///< the driver's dependency set, as last read
   std::vector<model::dependency> front;  ///< the same as positions; re-captures only
   std::uint64_t added = 0;               ///< how often something was added
@@ -150,7 +153,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole session.
   bool has_foreign_nodes() const noexcept { return notes_.size() < matched_; }
   capture_client* client() const noexcept { return client_.get(); }
-  std::vector<stream>& fork_streams() noexcept { return fork_streams_; }
+  std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
   /// Positions that were matched, for a failure that shows at the end only.
   void note_matched();
   stream_ref origin() const noexcept { return origin_; }
@@ -174,7 +177,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void require_open() const;
   const builder_entry& require_building(std::uint32_t builder) const;
   lane& lane_of(stream_ref stream);
-  lane& add_lane(stream_ref stream);
+  lane& add_lane(stream_ref stream, bool is_capturing);
   lane* find_lane(stream_ref stream) noexcept;
   bool refresh(lane& where);
   bool keeps_going(lane& where, const call_result& result, bool adds_node);
@@ -201,7 +204,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::atomic<std::uint64_t> capture_id_{0};
   std::deque<lane> lanes_;  // stable addresses
   std::vector<builder_entry> builders_;
-  std::vector<stream> fork_streams_;  // streams of ours: taken from the graph, given back at the end
+  std::vector<fork_stream> fork_streams_;  // streams of ours: taken from the graph, given back at the end
   std::size_t fork_streams_used_ = 0;
   std::optional<event> link_event_;
   CUgraph captured_graph_ = nullptr;

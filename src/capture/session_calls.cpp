@@ -48,6 +48,7 @@ void session_state::launch(stream_ref stream, const launch_config& config, const
   node_note note;
   note.owner = access::state(kernel);
   note.layout = layouts_.of(kernel);
+  note.programmatic = config.programmatic_serialization;
   note.attributes = attributes_of(config, lane_of(stream).priority);
   add_node(stream, node_kind::kernel, std::move(note),
            [&] { return driver_launch(*table_, stream.get(), config, kernel, arguments); });
@@ -130,7 +131,7 @@ void session_state::wait(stream_ref stream, event_ref event, bool external) {
   const bool is_new = known == nullptr;
   if (is_new) {
     add_stream(shared_from_this(), stream);  // from here on nothing runs there for real by accident
-    known = &add_lane(stream);
+    known = &add_lane(stream, false);
     if (held_) hold(stream);
   }
   lane& where = *known;
@@ -194,24 +195,17 @@ bool session_state::is_building(std::uint32_t builder) const noexcept {
 }
 
 stream_ref session_state::take_fork_stream(const lane& like) {
-  unsigned flags = 0;
-  check(table_->stream_get_flags(like.stream.get(), &flags), "cuStreamGetFlags", like.stream.get());
-  for (auto each = fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_);
-       each != fork_streams_.end(); ++each) {
-    unsigned its_flags = 0;
-    int its_priority = 0;
-    check(table_->stream_get_flags(each->get(), &its_flags), "cuStreamGetFlags", each->get());
-    check(table_->stream_get_priority(each->get(), &its_priority), "cuStreamGetPriority",
-          each->get());
-    if (its_flags != flags || its_priority != like.priority) continue;
-    std::iter_swap(each, fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_));
-    return fork_streams_[fork_streams_used_++];
+  const stream_options wanted{.blocking = like.blocking, .priority = like.priority};
+  const auto unused = fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_);
+  auto found = std::find_if(unused, fork_streams_.end(), [&](const fork_stream& each) {
+    return each.options.blocking == wanted.blocking && each.options.priority == wanted.priority;
+  });
+  if (found == fork_streams_.end()) {
+    fork_streams_.push_back({stream(context::borrow(driver_of(*table_), context_), wanted), wanted});
+    found = std::prev(fork_streams_.end());
   }
-  fork_streams_.emplace_back(
-      context::borrow(driver_of(*table_), context_),
-      stream_options{.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0, .priority = like.priority});
-  std::swap(fork_streams_.back(), fork_streams_[fork_streams_used_]);
-  return fork_streams_[fork_streams_used_++];
+  std::iter_swap(found, fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_));
+  return fork_streams_[fork_streams_used_++].handle;
 }
 
 std::vector<std::uint32_t> session_state::fork(std::uint32_t builder, std::size_t count) {
@@ -221,7 +215,7 @@ std::vector<std::uint32_t> session_state::fork(std::uint32_t builder, std::size_
   for (std::size_t i = 0; i < count; ++i) {
     const stream_ref stream = take_fork_stream(lanes_[from]);
     add_stream(shared_from_this(), stream);
-    lane& made = add_lane(stream);
+    lane& made = add_lane(stream, false);
     if (held_) hold(stream);
     link(lanes_[from], made);
     forks.push_back(add_builder(made));
@@ -239,7 +233,7 @@ std::uint32_t session_state::fork(std::uint32_t builder, stream_ref onto) {
   if (known == nullptr) {
     refuse_if_capturing(onto, "forking onto it");
     add_stream(shared_from_this(), onto);
-    known = &add_lane(onto);
+    known = &add_lane(onto, false);
     if (held_) hold(onto);
   }
   link(lanes_[from], *known);

@@ -10,7 +10,7 @@ namespace cugraft {
 namespace {
 
 constexpr const char* until_compare =
-    "capture anew and instantiate until the engine compare is delivered, or update the driver";
+    "capture anew and instantiate until the engine compare is delivered";
 
 [[noreturn]] void refuse_undelivered(const std::string& what, const char* comes_with) {
   throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);

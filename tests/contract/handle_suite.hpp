@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "cugraft/context.hpp"
+#include "cugraft/error.hpp"
 #include "support/simulated_driver.hpp"
 
 // What every type that owns something of the driver promises. A type takes part with a few lines of
@@ -18,7 +21,7 @@
 //     using handle = event;
 //     static constexpr const char* releases = "cuEventDestroy";  // the call that releases it
 //     static constexpr bool keeps_context = true;
-//     static event make(const driver&);
+//     static event make(const context&);
 //     static bool has(const event&);                              // whether there is one
 //     static std::size_t live(const cugraft_sim::live_handles&);
 //     static void dispose(const driver&, CUevent);                // move-only types: what was
@@ -30,12 +33,16 @@ namespace cugraft::testing {
 template <class Traits>
 class HandleSuite : public SimulatedDriverTest {
  protected:
-  typename Traits::handle make() const { return Traits::make(driver()); }
+  typename Traits::handle make() const { return Traits::make(context::primary(driver())); }
 
   std::size_t live() const { return Traits::live(simulator().live()); }
 
   /// Releasing calls so far.
   std::uint64_t releases() const { return simulator().calls(Traits::releases); }
+
+  /// What does not keep its context needs somebody else to do so.
+  std::optional<context> kept_ =
+      Traits::keeps_context ? std::nullopt : std::optional(context::primary(driver()));
 };
 
 TYPED_TEST_SUITE_P(HandleSuite);
@@ -86,6 +93,7 @@ TYPED_TEST_P(HandleSuite, MovedFromCanBeAssignedTo) {
 
 TYPED_TEST_P(HandleSuite, KeepsItsContext) {
   auto handle = this->make();
+  this->kept_.reset();
   EXPECT_EQ(this->simulator().live().primary_contexts, TypeParam::keeps_context ? 1U : 0U);
   { const auto last = std::move(handle); }
   EXPECT_EQ(this->simulator().live().primary_contexts, 0U);
@@ -125,8 +133,9 @@ TYPED_TEST_P(HandleSuite, GoesBackToItsOwnDriverOfTwo) {
   simulator_copy& other = simulator_copy::shared(13000);
   const world_check world(other.control());
   {
+    const context other_context = context::primary(other.load());
     const auto here = this->make();
-    const auto there = TypeParam::make(other.load());
+    const auto there = TypeParam::make(other_context);
     EXPECT_EQ(this->live(), 1U);
     EXPECT_EQ(TypeParam::live(other.control().live()), 1U);
   }
@@ -183,12 +192,13 @@ TYPED_TEST_P(UniqueHandleSuite, FailedCloseThrowsAndLeavesItEmpty) {
 }
 
 TYPED_TEST_P(UniqueHandleSuite, ReleaseGivesUpOwnership) {
+  const context home = context::primary(this->driver());
   auto handle = this->make();
   const auto native = handle.release();
   EXPECT_FALSE(handle);
   handle.reset();
   EXPECT_EQ(this->live(), 1U);
-  TypeParam::dispose(this->driver(), native);
+  TypeParam::dispose(home, native);
   EXPECT_EQ(this->live(), 0U);
 }
 

@@ -9,13 +9,11 @@ namespace {
 
 using live_handles = cugraft_sim::live_handles;
 
-context home(const driver& driver) { return context::primary(driver); }
-
 struct context_traits {
   using handle = context;
   static constexpr const char* releases = "cuDevicePrimaryCtxRelease";
   static constexpr bool keeps_context = true;
-  static context make(const driver& driver) { return home(driver); }
+  static context make(const context& home) { return home; }
   static bool has(const context& value) { return value.get() != nullptr; }
   static std::size_t live(const live_handles& live) { return live.primary_contexts; }
 };
@@ -24,7 +22,7 @@ struct library_traits {
   using handle = library;
   static constexpr const char* releases = "cuLibraryUnload";
   static constexpr bool keeps_context = true;
-  static library make(const driver& driver) { return load_kernels(home(driver)); }
+  static library make(const context& home) { return load_kernels(home); }
   static bool has(const library& value) { return value.get() != nullptr; }
   static std::size_t live(const live_handles& live) { return live.libraries; }
 };
@@ -34,9 +32,7 @@ struct kernel_traits {
   using handle = kernel;
   static constexpr const char* releases = "cuLibraryUnload";
   static constexpr bool keeps_context = true;
-  static kernel make(const driver& driver) {
-    return load_kernels(home(driver)).get_kernel("scale");
-  }
+  static kernel make(const context& home) { return load_kernels(home).get_kernel("scale"); }
   static bool has(const kernel& value) { return value.get() != nullptr; }
   static std::size_t live(const live_handles& live) { return live.libraries; }
 };
@@ -45,11 +41,11 @@ struct event_traits {
   using handle = event;
   static constexpr const char* releases = "cuEventDestroy";
   static constexpr bool keeps_context = true;
-  static event make(const driver& driver) { return event(home(driver)); }
+  static event make(const context& home) { return event(home); }
   static bool has(const event& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.events; }
-  static void dispose(const driver& driver, CUevent native) {
-    event::from_native_handle(driver, native).close();
+  static void dispose(const context& home, CUevent native) {
+    event::from_native_handle(home.get_driver(), native).close();
   }
 };
 
@@ -57,18 +53,19 @@ struct stream_traits {
   using handle = stream;
   static constexpr const char* releases = "cuStreamDestroy";
   static constexpr bool keeps_context = true;
-  static stream make(const driver& driver) { return stream(home(driver)); }
+  static stream make(const context& home) { return stream(home); }
   static bool has(const stream& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.streams; }
-  static void dispose(const driver& driver, CUstream native) {
-    stream::from_native_handle(driver, native).close();
+  static void dispose(const context& home, CUstream native) {
+    stream::from_native_handle(home.get_driver(), native).close();
   }
 };
 
 /// Makes a releasing call that cugraft has no function for.
 template <class Argument>
-void call_native(const driver& driver, const char* function, Argument argument) {
-  const auto native = reinterpret_cast<int (*)(Argument)>(driver.entry_point(function, 3020));
+void call_native(const context& home, const char* function, Argument argument) {
+  const auto native =
+      reinterpret_cast<int (*)(Argument)>(home.get_driver().entry_point(function, 12000));
   EXPECT_EQ(native(argument), 0) << function;
 }
 
@@ -76,15 +73,14 @@ struct device_buffer_traits {
   using handle = device_buffer;
   static constexpr const char* releases = "cuMemFree";
   static constexpr bool keeps_context = true;
-  static device_buffer make(const driver& driver) { return device_buffer(home(driver), 64); }
+  static device_buffer make(const context& home) { return device_buffer(home, 64); }
   static bool has(const device_buffer& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.device_allocations; }
-  static void dispose(const driver& driver, void* native) {
-    const context keeps = home(driver);
-    call_native(driver, "cuCtxSetCurrent", keeps.get());
-    call_native(driver, "cuMemFree",
+  static void dispose(const context& home, void* native) {
+    call_native(home, "cuCtxSetCurrent", home.get());
+    call_native(home, "cuMemFree",
                 static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(native)));
-    call_native(driver, "cuCtxSetCurrent", CUcontext());
+    call_native(home, "cuCtxSetCurrent", CUcontext());
   }
 };
 
@@ -92,19 +88,18 @@ struct host_buffer_traits {
   using handle = host_buffer;
   static constexpr const char* releases = "cuMemFreeHost";
   static constexpr bool keeps_context = true;
-  static host_buffer make(const driver& driver) { return host_buffer(home(driver), 64); }
+  static host_buffer make(const context& home) { return host_buffer(home, 64); }
   static bool has(const host_buffer& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.host_allocations; }
-  static void dispose(const driver& driver, void* native) {
-    const context keeps = home(driver);
-    call_native(driver, "cuCtxSetCurrent", keeps.get());
-    call_native(driver, "cuMemFreeHost", native);
-    call_native(driver, "cuCtxSetCurrent", CUcontext());
+  static void dispose(const context& home, void* native) {
+    call_native(home, "cuCtxSetCurrent", home.get());
+    call_native(home, "cuMemFreeHost", native);
+    call_native(home, "cuCtxSetCurrent", CUcontext());
   }
 };
 
-graph make_graph(const driver& driver) {
-  const stream origin(home(driver));
+graph make_graph(const context& home) {
+  const stream origin(home);
   return capture(origin, [](graph_builder&) {});
 }
 
@@ -112,11 +107,11 @@ struct graph_traits {
   using handle = graph;
   static constexpr const char* releases = "cuGraphDestroy";
   static constexpr bool keeps_context = false;
-  static graph make(const driver& driver) { return make_graph(driver); }
+  static graph make(const context& home) { return make_graph(home); }
   static bool has(const graph& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.graphs; }
-  static void dispose(const driver& driver, CUgraph native) {
-    graph::from_native_handle(driver, native).close();
+  static void dispose(const context& home, CUgraph native) {
+    graph::from_native_handle(home.get_driver(), native).close();
   }
 };
 
@@ -124,12 +119,11 @@ struct graph_exec_traits {
   using handle = graph_exec;
   static constexpr const char* releases = "cuGraphExecDestroy";
   static constexpr bool keeps_context = false;
-  static graph_exec make(const driver& driver) { return make_graph(driver).instantiate(); }
+  static graph_exec make(const context& home) { return make_graph(home).instantiate(); }
   static bool has(const graph_exec& value) { return static_cast<bool>(value); }
   static std::size_t live(const live_handles& live) { return live.graph_execs; }
-  static void dispose(const driver& driver, CUgraphExec native) {
-    graph origin = make_graph(driver);
-    graph_exec::adopt(driver, native, origin, held_values::unknown).close();
+  static void dispose(const context& home, CUgraphExec native) {
+    call_native(home, "cuGraphExecDestroy", native);
   }
 };
 

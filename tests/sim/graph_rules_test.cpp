@@ -141,6 +141,29 @@ TEST_F(GraphRules, R9_3_AddChecksItsDependencies) {
   EXPECT_EQ(nodes(graph).size(), 1U);
 }
 
+TEST_F(GraphRules, AnAddedKernelRuns) {
+  const CUgraph graph = empty_graph();
+  const CUgraphNode after = add_empty(graph);
+  const add_parameters added(add_, address(0), 6);
+  CUgraphNode made = nullptr;
+  ASSERT_EQ(cu().graph_add_kernel_node(&made, graph, &after, 1, &added.all), CUDA_SUCCESS);
+  EXPECT_EQ(dependencies(made).nodes, std::vector{after});
+  EXPECT_EQ(added_by(made), 6U) << "the arguments are copied during the call";
+  EXPECT_EQ(run(instantiate(graph)), 6U);
+}
+
+TEST_F(GraphRules, AddingAKernelChecksTheLaunch) {
+  const CUgraph graph = empty_graph();
+  add_parameters added(add_, address(0), 6);
+  CUgraphNode made = nullptr;
+  EXPECT_EQ(cu().graph_add_kernel_node(&made, graph, nullptr, 0, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  added.all.gridDimX = 0;
+  EXPECT_EQ(cu().graph_add_kernel_node(&made, graph, nullptr, 0, &added.all),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(nodes(graph).empty());
+}
+
 TEST_F(GraphRules, ACloneIsIndependent) {
   const CUgraph graph = chain(2);
   const CUgraph copy = clone(graph);

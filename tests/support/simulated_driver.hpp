@@ -23,6 +23,8 @@ class world_check {
   void expect_unchanged() const;
 
  private:
+  cugraft_sim::live_handles settled() const;
+
   cugraft_sim::simulator& simulator_;
   std::size_t context_depth_;
   cugraft_sim::live_handles live_;

@@ -91,8 +91,8 @@ class DemoTextTest(unittest.TestCase):
         # The two layers share a line.
         self.assertRegex(
             done.stdout,
-            r"append_to_cache: argument\[5\] .*int 0.* -> .*int 1\) "
-            r"at \d+ \(layer 0\), \d+ \(layer 1\)\n",
+            r"\n +append_to_cache at \d+ \(layer 0\), \d+ \(layer 1\)"
+            r"\n +argument\[5\]: .*\(int 0.* -> .*\(int 1\)\n",
         )
         self.assertRegex(done.stdout, r"results  all three ways agree in each of \d+ elements")
         self.assertIn("times on the simulated driver are no claim about any GPU\n", done.stdout)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/function_builder.hpp"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "ptx/align.hpp"
@@ -12,19 +14,32 @@ function_builder::function_builder(program& into, const module_symbols& names, s
     : program_(into), names_(names), body_(into.functions[index]) {}
 
 void function_builder::add(std::string_view name, const symbol& what, unsigned line) {
-  if (!scopes_.back().symbols.emplace(name, what).second)
+  scope& inner = scopes_.back();
+  if (find_numbered(inner, name) != nullptr || !inner.symbols.emplace(name, what).second)
     throw load_error(load_failure::syntax, line, "'" + std::string(name) + "' is declared twice");
 }
 
 void function_builder::declare(const syntax::registers& what, unsigned line) {
+  if (what.count != 0) {
+    scopes_.back().ranges[what.name] = {what.type, what.count};
+    return;
+  }
   symbol reg;
   reg.type = what.type;
-  if (what.count == 0) return add(what.name, reg, line);
-  // Names are kept as views; those of a numbered range exist nowhere else.
-  for (unsigned i = 0; i < what.count; ++i) {
-    names_made_.push_back(std::string(what.name) + std::to_string(i));
-    add(names_made_.back(), reg, line);
-  }
+  add(what.name, reg, line);
+}
+
+symbol* function_builder::find_numbered(scope& within, std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const auto range = within.ranges.find(name.substr(0, digits));
+  unsigned number = 0;
+  if (range == within.ranges.end() || digits == name.size() ||
+      std::from_chars(name.data() + digits, name.data() + name.size(), number).ec != std::errc() ||
+      number >= range->second.count)
+    return nullptr;
+  symbol reg;
+  reg.type = range->second.type;
+  return &within.symbols.emplace(name, reg).first->second;
 }
 
 void function_builder::declare(const syntax::variable& what) {
@@ -94,9 +109,11 @@ const syntax::branch_targets* function_builder::find_targets(std::string_view na
 }
 
 symbol* function_builder::find_in_scopes(std::string_view name) {
-  for (auto next = scopes_.rbegin(); next != scopes_.rend(); ++next)
+  for (auto next = scopes_.rbegin(); next != scopes_.rend(); ++next) {
     if (const auto found = next->symbols.find(name); found != next->symbols.end())
       return &found->second;
+    if (symbol* found = find_numbered(*next, name)) return found;
+  }
   return nullptr;
 }
 

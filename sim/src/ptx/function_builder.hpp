@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,7 +42,7 @@ class function_builder {
   program& whole() noexcept { return program_; }
   const module_symbols& names() const noexcept { return names_; }
 
-  void open_scope(unsigned id) { scopes_.push_back({id, {}}); }
+  void open_scope(unsigned id) { scopes_.push_back({id, {}, {}}); }
   void close_scope() { scopes_.pop_back(); }
 
   void declare(const syntax::registers& what, unsigned line);
@@ -71,12 +70,22 @@ class function_builder {
   std::uint32_t sink();
 
  private:
+  struct register_range {
+    scalar type = scalar::b32;
+    unsigned count = 0;
+  };
+
   struct scope {
     unsigned id = 0;
     std::unordered_map<std::string_view, symbol> symbols;
+    std::unordered_map<std::string_view, register_range> ranges;  ///< `%r<100>`, by "%r"
   };
 
   symbol* find_in_scopes(std::string_view name);
+
+  /// The register of a range, which becomes a symbol of its own when it is first named.
+  static symbol* find_numbered(scope& within, std::string_view name);
+
   std::uint32_t new_slot(std::uint64_t initial);
   symbol parameter_symbol(const syntax::variable& what, std::size_t& area);
   void add(std::string_view name, const symbol& what, unsigned line);
@@ -85,7 +94,6 @@ class function_builder {
   const module_symbols& names_;
   function& body_;
   std::vector<scope> scopes_;
-  std::deque<std::string> names_made_;  ///< of numbered registers
   std::map<std::pair<unsigned, std::string_view>, std::uint32_t> labels_;
   std::map<std::string_view, const syntax::branch_targets*> targets_;
   std::unordered_map<std::uint64_t, std::uint32_t> constants_;

@@ -262,7 +262,33 @@ instruction decode_sum_of_differences(decoding& d) {
   return d.simple(run, type, 3);
 }
 
-constexpr std::array<instruction_row, 15> rows{{
+/// The sum of the products of four bytes each, plus `c`.
+template <class A, class B>
+struct dot_product_op {
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c) const {
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      c += static_cast<std::uint32_t>(static_cast<A>(a >> shift) * static_cast<B>(b >> shift));
+    return c;
+  }
+};
+
+template <class A>
+handler dot_product(bool signed_b) {
+  return signed_b ? &ternary<std::uint32_t, dot_product_op<A, std::int8_t>>
+                  : &ternary<std::uint32_t, dot_product_op<A, std::uint8_t>>;
+}
+
+instruction decode_dot_product(decoding& d) {
+  const scalar a = d.take_type();
+  const scalar b = d.take_type();
+  if (is_float(a) || is_float(b) || size_of(a) != 4 || size_of(b) != 4) d.unsupported();
+  const bool signed_b = is_signed(b);
+  return d.simple(
+      is_signed(a) ? dot_product<std::int8_t>(signed_b) : dot_product<std::uint8_t>(signed_b), a,
+      3);
+}
+
+constexpr std::array<instruction_row, 16> rows{{
     {"add", decode_sum<add_op, add_saturated_op, false>},
     {"sub", decode_sum<subtract_op, subtract_saturated_op, true>},
     {"addc", decode_carry<false, true>},
@@ -278,6 +304,7 @@ constexpr std::array<instruction_row, 15> rows{{
     {"abs", decode_signed_unary<absolute_op>},
     {"neg", decode_signed_unary<negate_op>},
     {"sad", decode_sum_of_differences},
+    {"dp4a", decode_dot_product},
 }};
 
 }  // namespace

@@ -10,18 +10,6 @@
 namespace cugraft_sim::ptx {
 namespace {
 
-syntax::operand parse_operand(cursor& at);
-
-std::vector<syntax::operand> parse_parts(cursor& at, char end) {
-  std::vector<syntax::operand> result;
-  if (at.accept(end)) return result;
-  do {
-    result.push_back(parse_operand(at));
-  } while (at.accept(','));
-  at.expect(end);
-  return result;
-}
-
 std::int64_t parse_displacement(cursor& at) {
   if (at.accept('+')) return at.expect_signed();
   return at.peek().is('-') ? at.expect_signed() : 0;
@@ -62,13 +50,23 @@ syntax::operand parse_name(cursor& at) {
   syntax::operand result;
   result.negated = at.accept('!');
   result.name = at.expect_word();
-  if (at.accept('|')) {
-    syntax::operand pair{syntax::operand_kind::pair, false, {}, 0, {}};
-    pair.parts.push_back(std::move(result));
-    pair.parts.push_back(parse_operand(at));
-    return pair;
-  }
   result.value = parse_displacement(at);
+  return result;
+}
+
+syntax::operand parse_simple(cursor& at) {
+  const bool names = at.peek().kind == token_kind::word || at.peek().is('!');
+  return names ? parse_name(at) : parse_number(at);
+}
+
+/// What is between `{` or `(` and its end; groups do not nest.
+std::vector<syntax::operand> parse_parts(cursor& at, char end) {
+  std::vector<syntax::operand> result;
+  if (at.accept(end)) return result;
+  do {
+    result.push_back(parse_simple(at));
+  } while (at.accept(','));
+  at.expect(end);
   return result;
 }
 
@@ -76,8 +74,10 @@ syntax::operand parse_operand(cursor& at) {
   if (at.accept('[')) return parse_address(at);
   if (at.accept('{')) return {syntax::operand_kind::group, false, {}, 0, parse_parts(at, '}')};
   if (at.accept('(')) return {syntax::operand_kind::list, false, {}, 0, parse_parts(at, ')')};
-  if (at.peek().kind == token_kind::word || at.peek().is('!')) return parse_name(at);
-  return parse_number(at);
+  syntax::operand first = parse_simple(at);
+  if (!at.accept('|')) return first;
+  syntax::operand second = parse_simple(at);
+  return {syntax::operand_kind::pair, false, {}, 0, {std::move(first), std::move(second)}};
 }
 
 syntax::instruction parse_instruction(cursor& at) {

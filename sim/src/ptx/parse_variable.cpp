@@ -8,6 +8,8 @@
 namespace cugraft_sim::ptx {
 namespace {
 
+constexpr std::size_t most_parameter_bytes = 64 * 1024;
+
 scalar parse_type(cursor& at) {
   const token& name = at.peek();
   if (name.kind != token_kind::word || name.text.front() != '.') at.fail("expected a type");
@@ -130,6 +132,8 @@ syntax::variable parse_variable(cursor& at, space where, bool external) {
   if (at.accept('=')) result.values = parse_values(at);
   result.size = element * extent.value_or(1);
   if (extent == 0U) result.size = size_of(result.type) * result.values.size();
+  if (where == space::param && result.size > most_parameter_bytes)
+    at.fail("a parameter beyond 64 KiB");
   if (result.values.size() * size_of(result.type) > result.size) at.fail("too many initial values");
   return result;
 }

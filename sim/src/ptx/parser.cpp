@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/parser.hpp"
 
-#include <string>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 
 #include "ptx/parse_body.hpp"
 #include "ptx/parse_variable.hpp"
@@ -54,21 +56,31 @@ syntax::function parse_function(cursor& at, bool is_entry) {
   return result;
 }
 
+/// The number that `text` begins with.
+unsigned leading_number(const cursor& at, std::string_view text) {
+  unsigned result = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), result);
+  if (parsed.ec != std::errc() || result > 9999) at.fail("expected a small number");
+  return result;
+}
+
 unsigned parse_version(cursor& at) {
-  const token& number = at.next();
-  const std::string text(number.text);
+  const std::string_view text = at.peek().text;
   const std::size_t dot = text.find('.');
-  if (number.kind != token_kind::real || dot == std::string::npos) at.fail("not a version");
-  return static_cast<unsigned>(std::stoul(text.substr(0, dot)) * 10 +
-                               std::stoul(text.substr(dot + 1)));
+  if (at.peek().kind != token_kind::real || dot == std::string_view::npos) at.fail("not a version");
+  const unsigned major = leading_number(at, text);
+  const unsigned minor = leading_number(at, text.substr(dot + 1));
+  at.next();
+  return major * 10 + minor;
 }
 
 unsigned parse_target(cursor& at) {
-  const std::string text(at.expect_word());
-  const std::size_t digits = text.find_first_of("0123456789");
-  if (text.rfind("sm_", 0) != 0 || digits == std::string::npos) at.unsupported("target", text);
+  const std::string_view text = at.peek().text;
+  if (text.substr(0, 3) != "sm_") at.unsupported("target", text);
+  const unsigned result = leading_number(at, text.substr(3));
+  at.next();
   while (at.accept(',')) at.expect_word();  // `debug` and texture modes
-  return static_cast<unsigned>(std::stoul(text.substr(digits)));
+  return result;
 }
 
 void skip_section(cursor& at) {

@@ -97,7 +97,8 @@ TEST_F(GpuAgreementTest, Integers) {
   }
   for (const char* name : {"add.sat.s32", "sub.sat.s32", "mul24.lo.u32", "mul24.hi.s32"})
     expect_opcode(name, 2, 32, integer_corners(), 32);
-  expect_opcode("sad.s32", 3, 32, integer_corners(), 32);
+  for (const char* name : {"sad.s32", "dp4a.s32.u32"})
+    expect_opcode(name, 3, 32, integer_corners(), 32);
 }
 
 TEST_F(GpuAgreementTest, Bits) {

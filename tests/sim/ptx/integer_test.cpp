@@ -182,6 +182,25 @@ TEST(IntegerInstructionTest, CarriesThroughTwoWords) {
                  rows, [](const operand_row& row) { return row[0] - row[1]; });
 }
 
+TEST(IntegerInstructionTest, SumsOfFourProducts) {
+  const auto byte = [](std::uint64_t bits, unsigned k, bool is_signed) -> wide {
+    const auto value = static_cast<std::uint8_t>(bits >> (8 * k));
+    return is_signed ? wide{static_cast<std::int8_t>(value)} : wide{value};
+  };
+  for (const bool a : {false, true}) {
+    for (const bool b : {false, true}) {
+      const std::string types = std::string(a ? ".s32" : ".u32") + (b ? ".s32" : ".u32");
+      expect_results({"dp4a" + types + " %d, %a, %b, %c;"}, combine(integer_corners(), 3),
+                     [&](const operand_row& row) {
+                       wide sum = static_cast<wide>(row[2]);
+                       for (unsigned k = 0; k < 4; ++k)
+                         sum += byte(row[0], k, a) * byte(row[1], k, b);
+                       return wrapped<32>(sum);
+                     });
+    }
+  }
+}
+
 TEST(IntegerInstructionTest, ProductsOf24Bits) {
   const auto low = [](std::uint64_t bits) {
     return value<std::int32_t>((bits & 0xFFFFFF) << 8) / 256;

@@ -195,6 +195,19 @@ TEST(ModuleErrorTest, WrongTextIsNamed) {
   expect_syntax("mov.f32 %f0, 0f12;", "a floating-point constant needs 8 hexadecimal digits");
 }
 
+TEST(ModuleErrorTest, TextCutAnywhereLoadsOrIsRefused) {
+  const std::string text = testing::read_kernels("basic.ptx");
+  std::size_t refused = 0;
+  for (std::size_t size = 0; size < text.size(); size += 41) {
+    try {
+      ptx_module::load(text.substr(0, size));
+    } catch (const load_error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, text.size() / 41 / 2);
+}
+
 TEST(ModuleErrorTest, HeaderAndEnds) {
   using enum load_failure;
   EXPECT_THROW(ptx_module::load(""), load_error);

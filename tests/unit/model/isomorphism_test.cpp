@@ -5,8 +5,11 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <numeric>
+#include <random>
+#include <set>
 
 #include "unit/model/samples.hpp"
 
@@ -130,6 +133,58 @@ RC_GTEST_PROP(FirstMismatchPropertyTest, AgreesOnOneEdit, ()) {
 RC_GTEST_PROP(PermutationPropertyTest, AnyShuffleIsFound, ()) {
   const std::vector<plan> nodes = any_plans(30);
   RC_ASSERT(is_permutation(structure_of(nodes), structure_of(reordered(nodes, any_order(nodes)))));
+}
+
+// Six nodes above and six below, each with `degree` edges to the other layer: labels never tell any
+// two of one layer apart, so only the search and its check decide.
+constexpr std::uint32_t layer_size = 6;
+
+std::vector<plan> regular_layers(std::mt19937& random, std::uint32_t degree) {
+  std::vector<plan> nodes(2 * layer_size);
+  for (std::uint32_t round = 0; round < degree;) {
+    std::array<std::uint32_t, layer_size> upper{};
+    std::iota(upper.begin(), upper.end(), 0U);
+    std::shuffle(upper.begin(), upper.end(), random);
+    const auto is_new = [&](std::uint32_t lower) {
+      const auto& edges = nodes[layer_size + lower].dependencies;
+      return std::ranges::find(edges, upper[lower], &dependency::node) == edges.end();
+    };
+    bool all_new = true;
+    for (std::uint32_t lower = 0; lower < layer_size; ++lower) all_new &= is_new(lower);
+    if (!all_new) continue;
+    for (std::uint32_t lower = 0; lower < layer_size; ++lower)
+      nodes[layer_size + lower].dependencies.push_back({upper[lower]});
+    ++round;
+  }
+  return nodes;
+}
+
+// Tries every order of the upper layer; the lower nodes then are what they depend on.
+bool is_permutation_by_layers(const std::vector<plan>& a, const std::vector<plan>& b) {
+  const auto lower_sets = [](const std::vector<plan>& nodes, const auto& rename) {
+    std::multiset<std::set<std::uint32_t>> result;
+    for (std::uint32_t lower = layer_size; lower < nodes.size(); ++lower) {
+      std::set<std::uint32_t> above;
+      for (const dependency& edge : nodes[lower].dependencies) above.insert(rename[edge.node]);
+      result.insert(above);
+    }
+    return result;
+  };
+  std::array<std::uint32_t, layer_size> order{};
+  std::iota(order.begin(), order.end(), 0U);
+  const auto wanted = lower_sets(b, order);
+  do {
+    if (lower_sets(a, order) == wanted) return true;
+  } while (std::ranges::next_permutation(order).found);
+  return false;
+}
+
+RC_GTEST_PROP(PermutationPropertyTest, AgreesWhereLabelsTellNothing, ()) {
+  std::mt19937 random(*rc::gen::arbitrary<std::uint32_t>());
+  const auto degree = *rc::gen::inRange(2U, 4U);
+  const std::vector<plan> a = regular_layers(random, degree);
+  const std::vector<plan> b = regular_layers(random, degree);
+  RC_ASSERT(is_permutation(structure_of(a), structure_of(b)) == is_permutation_by_layers(a, b));
 }
 
 // Layers of two: each lower node depends on two neighbours of a ring. Every node looks like every

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "contract/engine_suite.hpp"
+
+// Every driver function that a re-capture calls fails at each of its calls in turn, before and
+// after it took effect. Whatever fails: no stream captures, the graph and its executable do their
+// old work or all of the new, the next re-capture works, the error names the function, and nothing
+// is left.
+
+namespace cugraft::testing {
+namespace {
+
+struct injected {
+  std::string function;
+  unsigned nth = 1;
+  int code = 999;
+  bool after_effect = false;
+};
+
+std::string text_of(const injected& fault) {
+  return fault.function + " call " + std::to_string(fault.nth) + " gives " +
+         std::to_string(fault.code) + (fault.after_effect ? " after its work" : "");
+}
+
+class EngineFaults : public EngineSuite {
+ protected:
+  // Two streams, every kind of node, a host function and an owner.
+  struct scenario {
+    explicit scenario(EngineFaults& test) : test_(test) {}
+
+    void body(graph_builder& gb) {
+      gb.keep(owner_);
+      fill_async(gb, test_.x_.data(), 0, test_.x_.size());
+      graph_builder side = gb.fork(test_.side_);
+      test_.add(side, test_.y_, value_);
+      test_.add(gb, test_.x_, value_);
+      auto forks = gb.fork(1);
+      copy_async(forks[0], test_.other_.data(), test_.x_.data(), bytes_);
+      gb.join(forks);
+      gb.host_call([v = value_] { static_cast<void>(v); });
+      gb.join(side);
+      launch(gb, {.grid = 1, .block = 32, .priority = priority_}, test_.scale_, test_.x_, 2.0F,
+             static_cast<int>(count));
+    }
+
+    void change(float value) {
+      value_ = value;
+      bytes_ = value == 1 ? 16 : 32;
+      priority_ = value == 1 ? 0 : -1;
+      owner_ = std::make_shared<int>(static_cast<int>(value));
+    }
+
+    // The part that is observed: everything from a capture to the launch after an update.
+    void run() {
+      step([&] { graph_ = capture(test_.stream_, [&](graph_builder& gb) { body(gb); }); });
+      if (!graph_) return;
+      step([&] { exec_ = graph_->instantiate(); });
+      change(3);
+      step([&] { graph_->recapture(test_.stream_, [&](graph_builder& gb) { body(gb); },
+                                   test_.with()); });
+      if (!exec_) return;
+      step([&] {
+        for (const refusal& refused : exec_->update().refused) named_.insert(refused.function);
+      });
+      step([&] { exec_->launch(test_.stream_); });
+      step([&] { exec_->launch(test_.stream_); });
+    }
+
+    void step(const std::function<void()>& what) {
+      try {
+        what();
+      } catch (const capture_error& error) {
+        named_.insert(error.failure().function);
+      } catch (const cuda_error& error) {
+        named_.insert(error.function());
+      }
+      EXPECT_FALSE(test_.stream_.is_capturing());
+      EXPECT_FALSE(test_.side_.is_capturing());
+    }
+
+    // With nothing failing any more, the graph and the executable are as good as new ones.
+    void recover() {
+      if (!graph_) return;
+      change(5);
+      EXPECT_EQ(graph_->recapture(test_.stream_, [&](graph_builder& gb) { body(gb); }, test_.with())
+                    .nodes_total(),
+                6U);
+      if (!exec_) exec_ = graph_->instantiate();
+      EXPECT_TRUE(exec_->update());
+      exec_->launch(test_.stream_);
+      EXPECT_EQ(test_.read(test_.x_).front(), 10.0F);
+    }
+
+    EngineFaults& test_;
+    float value_ = 1;
+    std::size_t bytes_ = 16;
+    int priority_ = 0;
+    std::shared_ptr<int> owner_ = std::make_shared<int>(1);
+    std::optional<graph> graph_;
+    std::optional<graph_exec> exec_;
+    std::set<std::string> named_;
+  };
+
+  // How often each function is called when nothing fails.
+  std::map<std::string, unsigned> calls() {
+    warm_up();
+    simulator().start_log();
+    {
+      scenario run(*this);
+      run.run();
+      EXPECT_TRUE(run.named_.empty());
+    }
+    stream_.synchronize();
+    std::map<std::string, unsigned> result;
+    for (const cugraft_sim::call& call : simulator().take_log()) ++result[call.function];
+    return result;
+  }
+
+  // What is made once per process or kept for the next time is made before anything is counted.
+  void warm_up() {
+    scenario run(*this);
+    run.run();
+    stream_.synchronize();
+  }
+
+  void inject(const injected& fault) {
+    SCOPED_TRACE(text_of(fault));
+    const world_check world(simulator());
+    bool was_named = false, was_hit = false;
+    {
+      scenario run(*this);
+      simulator().plan({.function = fault.function,
+                        .nth = fault.nth,
+                        .code = fault.code,
+                        .after_effect = fault.after_effect});
+      run.run();
+      was_hit = simulator().faults_hit() != 0;
+      if (was_hit) {  // else it is a call of the destruction below
+        simulator().clear_faults();
+        stream_.synchronize();
+        run.recover();
+      }
+      stream_.synchronize();
+      was_named = run.named_.contains(fault.function);
+    }
+    if (!was_hit) {
+      EXPECT_EQ(simulator().faults_hit(), 1U) << "the call was never made";
+      simulator().clear_faults();
+    }
+    for (const std::string& report : take_reports())
+      was_named |= report.find(fault.function) != std::string::npos;
+    EXPECT_TRUE(was_named || is_absorbed(fault)) << "nothing named the function";
+    if (!may_leak(fault)) world.expect_unchanged();
+  }
+
+  // Queries that only spare work: without an answer the work is done, or done later.
+  static bool is_absorbed(const injected& fault) {
+    static const std::set<std::string> spared{"cuEventQuery"};
+    return spared.contains(fault.function);
+  }
+
+  // A release that did not happen and may not be tried again, because the error does not say so.
+  static bool may_leak(const injected& fault) {
+    static const std::set<std::string> releases{
+        "cuGraphDestroy",     "cuGraphExecDestroy", "cuUserObjectRelease",
+        "cuGraphReleaseUserObject", "cuEventDestroy", "cuStreamDestroy"};
+    return fault.code == 999 && !fault.after_effect && releases.contains(fault.function);
+  }
+
+  device_buffer other_{context_, count * sizeof(float)};
+};
+
+TEST_P(EngineFaults, EveryCallMayFail) {
+  const std::map<std::string, unsigned> all = calls();
+  EXPECT_GT(all.size(), 30U);
+  EXPECT_TRUE(all.contains("cuStreamEndCapture"));
+  std::size_t injected_count = 0;
+  for (const auto& [function, count_of_calls] : all) {
+    for (unsigned nth = 1; nth <= count_of_calls; ++nth) {
+      for (const bool after_effect : {false, true}) {
+        inject({function, nth, 999, after_effect});
+        inject({function, nth, 2, after_effect});
+        injected_count += 2;
+      }
+    }
+  }
+  RecordProperty("injected", static_cast<int>(injected_count));
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults, ::testing::Values(engine_case{engine::native, 13030}),
+                         &case_name);
+
+}  // namespace
+}  // namespace cugraft::testing

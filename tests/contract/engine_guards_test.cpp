@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "contract/engine_suite.hpp"
+
+// Misuse: a clear error before the driver is called, and an open session that goes on unharmed.
+
+namespace cugraft::testing {
+namespace {
+
+class EngineGuards : public EngineSuite {
+ protected:
+  void body(graph_builder& gb) { add(gb, x_, 1); }
+  graph make() {
+    return capture(stream_, [&](graph_builder& gb) { body(gb); });
+  }
+};
+
+TEST_P(EngineGuards, BeginOnACapturingStream) {
+  graph g = make();
+  capture_session open = begin_capture(stream_);
+  EXPECT_THROW_MSG(g.begin_recapture(stream_, with()), usage_error,
+                   "stream 0x10 belongs to the capture that began on stream 0x10: beginning another "
+                   "capture on it would end the capture; end the session first");
+  EXPECT_THROW(static_cast<void>(begin_capture(stream_)), usage_error);
+  add(open, x_, 1);
+  EXPECT_EQ(open.end().node_count(), 1U);
+}
+
+TEST_P(EngineGuards, BeginOnTheLegacyStream) {
+  graph g = make();
+  EXPECT_THROW_MSG(g.begin_recapture(stream_ref::legacy(driver()), with()), usage_error,
+                   "the legacy stream cannot capture: give a stream made by cugraft::stream, or "
+                   "the per-thread stream");
+  EXPECT_THROW(static_cast<void>(begin_capture({driver(), nullptr})), usage_error);
+}
+
+TEST_P(EngineGuards, BeginOnAnEmptyGraph) {
+  graph g = make();
+  graph moved = std::move(g);
+  EXPECT_THROW_MSG(g.begin_recapture(stream_, with()), usage_error,
+                   "the graph is empty: it was moved from, released, reset or closed");
+  moved.close();
+  EXPECT_THROW(static_cast<void>(moved.node_count()), usage_error);
+  EXPECT_FALSE(moved);
+}
+
+TEST_P(EngineGuards, SecondSessionOfAGraph) {
+  graph g = make();
+  recapture_session open = g.begin_recapture(stream_, with());
+  EXPECT_THROW_MSG(g.begin_recapture(side_, with()), usage_error,
+                   "graph 0x1 has an open session: end or abandon it before re-capturing it again");
+  EXPECT_THROW(static_cast<void>(g.instantiate()), usage_error);
+  EXPECT_THROW(g.resync(), usage_error);
+  EXPECT_THROW(g.release(), usage_error);
+  body(open);
+  EXPECT_EQ(open.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, UpdateWhileASessionIsOpen) {
+  graph g = make();
+  graph_exec e = g.instantiate();
+  recapture_session open = g.begin_recapture(stream_, with());
+  EXPECT_THROW(e.update(), usage_error);
+  body(open);
+  EXPECT_EQ(open.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, EndTwiceAndUseAfterTheEnd) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  body(session);
+  graph_builder builder = session;
+  session.end();
+  EXPECT_THROW_MSG(session.end(), usage_error,
+                   "the re-capture that began on stream 0x10 is over: begin another session");
+  EXPECT_FALSE(builder.is_building());
+  EXPECT_THROW(static_cast<void>(builder.stream()), usage_error);
+  EXPECT_THROW(add(builder, x_, 1), usage_error);
+  EXPECT_THROW(static_cast<void>(builder.fork(1)), usage_error);
+  EXPECT_THROW(builder.tag("late"), usage_error);
+  EXPECT_THROW(builder.keep(nullptr), usage_error);
+  EXPECT_THROW(builder.host_call([] {}), usage_error);
+}
+
+TEST_P(EngineGuards, BuildersOfOtherSessionsAndJoinedBuilders) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  capture_session other = begin_capture(side_);
+  EXPECT_THROW(session.join(other), usage_error);
+  graph_builder fork = session.fork(1)[0];
+  session.join(fork);
+  EXPECT_THROW(session.join(fork), usage_error);
+  EXPECT_THROW(add(fork, x_, 1), usage_error);
+  EXPECT_THROW(session.join(session), usage_error);
+  EXPECT_THROW(session.close(), usage_error);
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+  EXPECT_EQ(other.end().node_count(), 0U);
+}
+
+TEST_P(EngineGuards, AnotherDriver) {
+  graph g = make();
+  const simulator_copy second(GetParam().version);
+  const class driver other_driver = second.load();
+  const context other_context = context::primary(other_driver);
+  const stream foreign(other_context);
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(foreign, with())), usage_error);
+  recapture_session session = g.begin_recapture(stream_, with());
+  EXPECT_THROW(static_cast<void>(session.fork(foreign)), usage_error);
+  EXPECT_THROW(add(foreign, x_, 1), usage_error);  // a kernel of the other driver
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, QueriesOfCapturingStreamsAndEvents) {
+  graph g = make();
+  const event event(context_);
+  recapture_session session = g.begin_recapture(stream_, with());
+  session.stream().record(event);
+  EXPECT_THROW(stream_.synchronize(), usage_error);
+  EXPECT_THROW(static_cast<void>(stream_.is_done()), usage_error);
+  EXPECT_THROW(static_cast<void>(event.is_done()), usage_error);
+  EXPECT_THROW(event.synchronize(), usage_error);
+  EXPECT_THROW(device_buffer(stream_, 64), usage_error);
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, BadArgumentsOfLaunchesCopiesAndFills) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  EXPECT_THROW_MSG(launch(session, {}, add_, x_), usage_error,
+                   "kernel \"add_value\" takes 3 arguments, 1 given");
+  EXPECT_THROW_MSG(launch(session, {}, add_, x_, 1.0, 2), usage_error,
+                   "kernel \"add_value\", argument 1: 4 bytes wanted, 8 given; cast to the "
+                   "parameter's type");
+  EXPECT_THROW_MSG(launch(session, {.grid = 0}, add_, x_, 1.0F, 2), usage_error,
+                   "kernel \"add_value\": an extent of the grid is 0; every extent is at least 1");
+  EXPECT_THROW(launch(session, {.grid = 3, .cluster = 2}, add_, x_, 1.0F, 2), usage_error);
+  EXPECT_THROW(copy_async(session, x_.data(), y_.data(), 0), usage_error);
+  EXPECT_THROW(fill_async(session, x_.data(), 256, 4), usage_error);
+  EXPECT_THROW(fill_async(session, x_.data(), 1, 4, 3), usage_error);
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, ADriverErrorThatDidNothingLeavesTheSession) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  fail_next("cuLaunchKernelEx", 1);
+  EXPECT_THROW(add(session, x_, 1), cuda_error);
+  EXPECT_FALSE(session.has_failed());
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, StreamDestroyedInItsSession) {
+  graph g = make();
+  std::optional<stream> passing(std::in_place, context_);
+  recapture_session session = g.begin_recapture(*passing, with());
+  const CUstream handle = passing->get();
+  static_cast<void>(handle);
+  passing.reset();
+  EXPECT_FALSE(session.is_building());
+  EXPECT_THROW(session.end(), usage_error);
+  EXPECT_EQ(recapture(g, [&](graph_builder& gb) { body(gb); }).nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, GraphDestroyedInItsSession) {
+  std::optional<graph> g(make());
+  recapture_session session = g->begin_recapture(stream_, with());
+  g.reset();
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, SessionsMayBeMoved) {
+  graph g = make();
+  recapture_session first = g.begin_recapture(stream_, with());
+  recapture_session second = std::move(first);
+  EXPECT_FALSE(first.is_building());
+  EXPECT_THROW(first.end(), usage_error);
+  body(second);
+  EXPECT_EQ(second.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  EXPECT_THROW(session.allocate(64), not_implemented_error);
+  EXPECT_THROW(static_cast<void>(session.create_condition()), not_implemented_error);
+  EXPECT_THROW(session.embed(g), not_implemented_error);
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, with({.in_place = true}))),
+               not_implemented_error);
+  EXPECT_THROW(static_cast<void>(graph::borrow(driver(), g.get())), not_implemented_error);
+  recapture_options compare;
+  compare.with = engine::compare;
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, compare)), not_implemented_error);
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards, ::testing::Values(engine_case{engine::native, 13030}),
+                         &case_name);
+
+}  // namespace
+}  // namespace cugraft::testing

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cugraft/cugraft.hpp"
+#include "support/kernels.hpp"
+#include "support/simulated_driver.hpp"
+
+// What a re-capture engine is: the same cases for each engine on each driver that it supports.
+
+namespace cugraft::testing {
+
+struct engine_case {
+  engine which = engine::native;
+  int version = 13030;
+};
+
+std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
+
+/// The fixture also proves that the engine asked for is the one that ran.
+class EngineSuite : public SimulatedDriverTest, public ::testing::WithParamInterface<engine_case> {
+ protected:
+  static constexpr std::size_t count = 64;  // elements of each buffer
+
+  EngineSuite();
+
+  recapture_options with(recapture_options options = {}) const {
+    options.with = GetParam().which;
+    return options;
+  }
+
+  /// Re-captures, and expects that the engine of the case did it.
+  template <class Body>
+  change_report recapture(graph& graph, Body&& body, recapture_options options = {}) {
+    const change_report report = graph.recapture(stream_, body, with(options));
+    EXPECT_EQ(report.engine_used(), GetParam().which);
+    return report;
+  }
+
+  template <class Body>
+  recapture_failure fail(graph& graph, Body&& body, recapture_options options = {}) {
+    const recapture_result result = graph.try_recapture(stream_, body, with(options));
+    if (result) {
+      ADD_FAILURE() << "the re-capture succeeded";
+      return {};
+    }
+    EXPECT_EQ(result.failure().used, GetParam().which);
+    EXPECT_FALSE(stream_.is_capturing());
+    EXPECT_FALSE(side_.is_capturing());
+    return result.failure();
+  }
+
+  void add(stream_ref stream, const device_buffer& x, float value, unsigned grid = 2) const {
+    launch(stream, {.grid = grid, .block = 32}, add_, x, value, static_cast<int>(count));
+  }
+
+  /// The buffer's floats, after all work of `stream_`.
+  std::vector<float> read(const device_buffer& x);
+  void clear(const device_buffer& x);
+  /// Clears `x`, launches `exec`, and gives the first element.
+  float run(graph_exec& exec, const device_buffer& x);
+
+  context context_ = context::primary(driver());
+  library library_ = load_kernels(context_);
+  kernel add_ = library_.get_kernel("add_value");
+  kernel scale_ = library_.get_kernel("scale");
+  kernel saxpy_ = library_.get_kernel("saxpy");
+  stream stream_{context_};
+  stream side_{context_};
+  device_buffer x_{context_, count * sizeof(float)};
+  device_buffer y_{context_, count * sizeof(float)};
+  host_buffer host_{context_, count * sizeof(float)};
+};
+
+}  // namespace cugraft::testing
