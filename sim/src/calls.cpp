@@ -106,8 +106,7 @@ bool is_offered(function_id id) noexcept {
 }
 
 CUresult check_before(function_id id) {
-  // A library of that version would not have the symbol at all; the code is that of a stub.
-  if (!is_offered(id)) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  if (!is_offered(id)) return error_requires_newer_driver;
   const needs needed = needs_of(id);
   if (needed == needs::nothing) return CUDA_SUCCESS;
   if (callback_scope::is_open()) return CUDA_ERROR_NOT_PERMITTED;

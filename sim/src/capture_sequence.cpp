@@ -31,10 +31,11 @@ bool any_stream(const capture_sequence& of, Predicate predicate) {
   return std::ranges::any_of(of.streams, [&](const stream* each) { return predicate(*each); });
 }
 
-// Whether an unsafe call of this thread is one that the sequence forbids (driver-rules 2.3).
+// Whether an unsafe call of this thread is one that the sequence forbids (driver-rules 2.3), which
+// it does until its end, also once it is invalid.
 bool forbids_unsafe_call(const capture_sequence& sequence) {
   const CUstreamCaptureMode caller = thread_capture_mode();
-  if (caller == CU_STREAM_CAPTURE_MODE_RELAXED || !sequence.active) return false;
+  if (caller == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
   if (sequence.thread == std::this_thread::get_id())
     return sequence.mode != CU_STREAM_CAPTURE_MODE_RELAXED;
   return caller == CU_STREAM_CAPTURE_MODE_GLOBAL && sequence.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;

@@ -27,7 +27,8 @@ bool has_duplicates(const std::vector<dependency>& dependencies) {
   return false;
 }
 
-// Fills up to *count entries, nulls the spare ones, and says how many there were (9.4).
+// Fills up to *count entries, nulls the spare ones, and says how many were filled
+// (driver-rules 9.4). An array without room is refused before that, as an H200 does.
 void give(const std::vector<CUgraphNode>& from, CUgraphNode* to, std::size_t* count) {
   const std::size_t given = std::min(*count, from.size());
   std::copy_n(from.begin(), given, to);
@@ -99,7 +100,7 @@ CUresult impl::graph_node_find_in_clone(CUgraphNode* copy, CUgraphNode original,
 CUresult impl::graph_get_nodes(CUgraph of, CUgraphNode* nodes, std::size_t* count) {
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(of, found)) return result;
-  if (!count) return CUDA_ERROR_INVALID_VALUE;
+  if (!count || (nodes && *count == 0)) return CUDA_ERROR_INVALID_VALUE;
   if (nodes)
     give(handles_of(*found), nodes, count);
   else
@@ -111,12 +112,11 @@ CUresult impl::graph_node_get_dependencies(CUgraphNode of, CUgraphNode* nodes,
                                            CUgraphEdgeData* edges, std::size_t* count) {
   std::shared_ptr<graph_node> found;
   if (const CUresult result = find_node(of, found)) return result;
-  if (!count || (edges && !nodes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!count || (edges && !nodes) || (nodes && *count == 0)) return CUDA_ERROR_INVALID_VALUE;
   if (!nodes) {
     *count = found->dependencies.size();
     return CUDA_SUCCESS;
   }
-  if (*count == 0) return CUDA_ERROR_INVALID_VALUE;  // as an H200 does
   if (!edges && std::ranges::any_of(found->dependencies, has_edge_data))
     return CUDA_ERROR_LOSSY_QUERY;
   std::vector<CUgraphNode> handles;

@@ -16,7 +16,7 @@ namespace {
 bool driver_has(int version) noexcept { return the_state().version >= version; }
 
 CUresult synchronize_context(CUcontext which) {
-  if (!driver_has(13000)) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  if (!driver_has(13000)) return error_requires_newer_driver;
   if (!which) return impl::ctx_synchronize();
   std::shared_ptr<context> found;
   if (const CUresult result = find_context(which, found)) return result;
@@ -24,7 +24,7 @@ CUresult synchronize_context(CUcontext which) {
 }
 
 CUresult get_device_of_context(CUdevice* device, CUcontext which) {
-  if (!driver_has(13000)) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  if (!driver_has(13000)) return error_requires_newer_driver;
   if (!which) return impl::ctx_get_device(device);
   std::shared_ptr<context> found;
   if (const CUresult result = find_context(which, found)) return result;
@@ -34,7 +34,7 @@ CUresult get_device_of_context(CUdevice* device, CUcontext which) {
 }
 
 CUresult launch_host_function(CUstream on, CUhostFn run, void* user_data, unsigned mode) {
-  if (!driver_has(13020)) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  if (!driver_has(13020)) return error_requires_newer_driver;
   constexpr unsigned spin_wait = 1;  // CU_HOST_TASK_SYNC_SPINWAIT, the highest mode
   if (mode > spin_wait) return CUDA_ERROR_INVALID_VALUE;
   return impl::launch_host_func(on, run, user_data);
@@ -42,7 +42,7 @@ CUresult launch_host_function(CUstream on, CUhostFn run, void* user_data, unsign
 
 // A stream of this driver never belongs to a green context.
 CUresult get_contexts_of_stream(CUstream of, CUcontext* of_device, CUgreenCtx* green) {
-  if (!driver_has(12050)) return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  if (!driver_has(12050)) return error_requires_newer_driver;
   if (green) *green = nullptr;
   return impl::stream_get_ctx(of, of_device);
 }

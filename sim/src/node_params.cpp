@@ -41,11 +41,12 @@ parameter_view::~parameter_view() {
   std::fill_n(bytes, sizeof params_, overwritten);
 }
 
-// The order of size and buffer, and the null context, are those of the facts.
+// An H200 gives size and buffer in this order, and the context for kernels of a library.
 void parameter_view::show(const kernel_operation& kernel) {
   auto& shown = params_.kernel;
   shown.func = kernel.function;
   shown.kern = kernel.kernel;
+  shown.ctx = context_;
   shown.gridDimX = kernel.grid.x;
   shown.gridDimY = kernel.grid.y;
   shown.gridDimZ = kernel.grid.z;

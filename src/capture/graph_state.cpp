@@ -83,7 +83,8 @@ graph_context_scope::graph_context_scope(const detail::graph_state& graph) {
     scope_.emplace(context::borrow(driver_of(*graph.table), graph.context));
 }
 
-record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept) {
+record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept,
+                       std::shared_ptr<const void> foreign) {
   auto record = std::make_shared<generation_record>();
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes.owner(i)) record->node_owners.push_back(nodes.owner(i));
@@ -91,6 +92,7 @@ record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<co
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   record->kept = std::move(kept);
+  record->foreign = std::move(foreign);
   return record;
 }
 

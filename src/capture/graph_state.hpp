@@ -104,7 +104,9 @@ class graph_context_scope {
 /// @throws cuda_error
 std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
 
-/// What a graph's nodes and `kept` need alive, as a record to be shared.
-record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept);
+/// What a graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what foreign
+/// code attached to the graph that it captured into, may be null.
+record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept,
+                       std::shared_ptr<const void> foreign = nullptr);
 
 }  // namespace cugraft

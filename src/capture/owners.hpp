@@ -16,6 +16,7 @@ namespace cugraft {
 struct generation_record {
   std::vector<std::shared_ptr<const void>> node_owners;  ///< without repetitions
   std::vector<std::shared_ptr<const void>> kept;         ///< in the order of the calls of `keep`
+  std::shared_ptr<const void> foreign;  ///< the captured graph, with what foreign code attached
 };
 
 using record_ptr = std::shared_ptr<const generation_record>;

@@ -165,9 +165,10 @@ lane& session_state::lane_of(stream_ref stream) {
   return add_lane(stream, true);  // brought in by foreign code, and recognised by the capture's id
 }
 
-// Reads the driver's dependency set of a stream. False where the capture is broken: then the
-// session has failed.
-bool session_state::refresh(lane& where) {
+// Reads the driver's dependency set of a stream. False where the capture is broken or is at a node
+// that the graph does not have, which `own` says that cugraft put in: then the session has failed,
+// and the stream's front is what it was.
+bool session_state::refresh(lane& where, bool own) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;
   const CUgraphNode* nodes = nullptr;
@@ -185,18 +186,27 @@ bool session_state::refresh(lane& where) {
           true});
     return false;
   }
+  if (client_ && !read_front(nodes, edges, count)) {
+    fail({mismatch::unknown_node,
+          {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"},
+          !own});
+    return false;
+  }
   where.nodes.assign(nodes, nodes + count);
-  where.front.clear();
-  if (client_) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto position = client_->position(nodes[i]);
-      if (!position) {
-        fail({mismatch::unknown_node, {newer::error_graph_recapture_failure, "cuStreamGetCaptureInfo"}});
-        return false;
-      }
-      where.front.push_back({*position, {edges[i].from_port, edges[i].to_port, edges[i].type}});
-      matched_ = std::max<std::size_t>(matched_, *position + 1);
-    }
+  where.front.swap(front_read_);
+  for (const model::dependency& each : where.front)
+    matched_ = std::max<std::size_t>(matched_, each.node + 1);
+  return true;
+}
+
+// Fills `front_read_`; false if the graph does not have one of the nodes.
+bool session_state::read_front(const CUgraphNode* nodes, const CUgraphEdgeData* edges,
+                               std::size_t count) {
+  front_read_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto position = client_->position(nodes[i]);
+    if (!position) return false;
+    front_read_.push_back({*position, {edges[i].from_port, edges[i].to_port, edges[i].type}});
   }
   return true;
 }

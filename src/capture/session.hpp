@@ -179,7 +179,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   lane& lane_of(stream_ref stream);
   lane& add_lane(stream_ref stream, bool is_capturing);
   lane* find_lane(stream_ref stream) noexcept;
-  bool refresh(lane& where);
+  bool refresh(lane& where, bool own = false);
+  bool read_front(const CUgraphNode* nodes, const CUgraphEdgeData* edges, std::size_t count);
   bool keeps_going(lane& where, const call_result& result, bool adds_node);
   void track(lane& where, node_kind kind, node_note note);
   void fail(session_failure failure);
@@ -216,6 +217,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   std::optional<session_failure> failure_;
   std::size_t matched_ = 0;
+  std::vector<model::dependency> front_read_;
   bool held_ = false;
   std::string over_because_;
   model::structure found_;                // re-captures: what was matched, then what was tracked

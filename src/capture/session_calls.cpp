@@ -36,7 +36,7 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
   notes_.reserve(notes_.size() + 1);  // what the driver took is noted without fail
   if (!keeps_going(where, enqueue(), true)) return track(where, kind, std::move(note));
-  if (!refresh(where)) return;
+  if (!refresh(where, true)) return track(where, kind, std::move(note));
   if (where.nodes.size() == 1) note.node = where.nodes.front();
   notes_.push_back(std::move(note));
 }

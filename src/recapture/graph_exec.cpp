@@ -233,10 +233,9 @@ exec_update graph_exec::update(const update_options& options) {
 bool graph_exec::is_current() const noexcept {
   if (!state_ || state_->handle == nullptr || state_->structure_changed) return false;
   const model::graph& nodes = state_->graph->nodes;
-  return state_->box->current() == state_->graph->record &&
-         std::all_of(state_->old.begin(), state_->old.end(), [&](const auto& entry) {
-           return nodes.same(entry.first, *entry.second);
-         });
+  return std::all_of(state_->old.begin(), state_->old.end(), [&](const auto& entry) {
+    return nodes.same(entry.first, *entry.second);
+  });
 }
 
 std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }

@@ -54,20 +54,20 @@ std::optional<recapture_failure> ask_hook(const recapture_run& run,
 }
 
 // What keeps alive what the graph's nodes point to from now on. Made only where it differs.
-void renew_record(detail::graph_state& graph, std::vector<std::shared_ptr<const void>> kept,
-                  const recapture_outcome& outcome, bool& changed) {
-  if (outcome.foreign_owner) kept.push_back(outcome.foreign_owner);
+// @return whether an owner that cugraft was given is another
+bool renew_record(detail::graph_state& graph, std::vector<std::shared_ptr<const void>> kept,
+                  const recapture_outcome& outcome) {
   bool owners_differ = kept != graph.record->kept || !outcome.owners.empty();
   for (const planned_change& change : outcome.changes)
     owners_differ |= change.raw.before.owner != change.raw.after.owner;
-  if (!owners_differ) return;
+  if (!owners_differ && !outcome.foreign_owner) return false;
   for (const auto& [node, owner] : outcome.owners) {
     model::node_value value = graph.nodes.value(node);
     value.owner = owner;
     graph.nodes.assign(node, value);
   }
-  graph.record = make_record(graph.nodes, std::move(kept));
-  changed = true;
+  graph.record = make_record(graph.nodes, std::move(kept), outcome.foreign_owner);
+  return owners_differ;
 }
 
 void renew_tags(detail::graph_state& graph, const recapture_run& run,
@@ -100,11 +100,10 @@ std::optional<recapture_failure> apply(const recapture_run& run, detail::session
   repair(graph);
   if (const call_result result = apply_changes(graph, outcome.changes); !result.ok())
     return apply_failure(run, result);
-  bool changed = !outcome.changes.empty();
   renew_tags(graph, run, session);
-  renew_record(graph, std::move(session.kept()), outcome, changed);
+  const bool owners_changed = renew_record(graph, std::move(session.kept()), outcome);
   if (!outcome.changes.empty()) graph.stamp = new_stamp();
-  if (changed) ++graph.generation;
+  if (owners_changed || !outcome.changes.empty()) ++graph.generation;
   run.engine->applied(graph.stamp);
   outcome.timing.apply = clock::now() - begun;
   return std::nullopt;

@@ -111,11 +111,13 @@ TEST_P(EngineSuite, C016_SameValuesAndAnotherOwnerMoveTheOwner) {
   graph_exec e = g.instantiate();
   owner = std::make_shared<int>(2);
   EXPECT_EQ(recapture(g, body).nodes_changed(), 0U);
-  EXPECT_FALSE(e.is_current());
+  EXPECT_TRUE(e.is_current());  // in its values; its owner is still the first
+  EXPECT_EQ(g.generation(), 1U);
+  EXPECT_EQ(e.generation(), 0U);
   const exec_update update = e.update();
   EXPECT_EQ(update.method, update_method::none);
   EXPECT_EQ(update.driver_calls, 0U);
-  EXPECT_TRUE(e.is_current());
+  EXPECT_EQ(e.generation(), 1U);
   e.launch(stream_);
   stream_.synchronize();
   e.launch(stream_);

@@ -93,9 +93,20 @@ TEST_F(GuardRules, R2_3_AThreadLocalThreadIgnoresTheCapturesOfOthers) {
   EXPECT_FALSE(dies_of(result));
 }
 
-TEST_F(GuardRules, R2_3_AnUnknownThreadModeIsInvalid) {
+// An H200 takes any number.
+TEST_F(GuardRules, TheSimulatorRefusesAnUnknownThreadMode) {
+  CUGRAFT_NEEDS_SIMULATOR();
   auto mode = static_cast<CUstreamCaptureMode>(9);
   EXPECT_EQ(cu().thread_exchange_stream_capture_mode(&mode), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(GuardRules, R2_3_AnInvalidatedCaptureGoesOnForbidding) {
+  begin(first(), global);
+  cu().stream_query(first());
+  EXPECT_EQ(allocate(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(allocate_on_another_thread(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(allocate(), CUDA_SUCCESS);
 }
 
 TEST_F(GuardRules, R2_3_OnlyTheCaptureThatForbidsTheCallDies) {

@@ -67,7 +67,7 @@ TEST_F(Control, HiddenFunctionIsNotFound) {
   fresh.control().hide("cuInit");
   fresh.set_version(13030);
   EXPECT_EQ(fresh->init, nullptr);
-  EXPECT_EQ(init(0), CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER);
+  EXPECT_EQ(init(0), 36);  // CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, not in older headers
   EXPECT_THROW(fresh.control().hide("cuNoSuchFunction"), std::invalid_argument);
 }
 

@@ -299,12 +299,19 @@ class ShapeFacts : public UpdateTest {
   }
 };
 
-TEST_F(ShapeFacts, ACopyOfSeveralRowsIsRefusedEvenUnchanged) {
+TEST_F(ShapeFacts, ACopyOfSeveralRowsMayNotChange) {
   const CUgraph own = rows_copied(32);
   const CUgraphExec exec = instantiate(own);
-  EXPECT_EQ(update(exec, rows_copied(32)), refused(parameters, 0));
   EXPECT_EQ(update(exec, rows_copied(16)), refused(parameters, 0));
-  EXPECT_EQ(update(exec, own), outcome{}) << "but not from the graph it came from";
+  EXPECT_EQ(update(exec, own), outcome{});
+}
+
+// An H200 refuses copies that were captured or added with several rows, and takes those that a
+// setter gave them, which is the only way here.
+TEST_F(ShapeFacts, ACopyOfSeveralRowsIsRefusedEvenUnchanged) {
+  CUGRAFT_NEEDS_SIMULATOR();
+  const CUgraphExec exec = instantiate(rows_copied(32));
+  EXPECT_EQ(update(exec, rows_copied(32)), refused(parameters, 0));
 }
 
 TEST_F(ShapeFacts, AFillOfSeveralRowsKeepsItsShape) {

@@ -57,6 +57,8 @@ TEST_F(GraphRules, R9_4_NodesAreCountedThenFilledThenNulled) {
   count = 2;
   ASSERT_EQ(cu().graph_get_nodes(graph, room.data(), &count), CUDA_SUCCESS);
   EXPECT_EQ(count, 2U);
+  count = 0;
+  EXPECT_EQ(cu().graph_get_nodes(graph, room.data(), &count), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().graph_get_nodes(graph, room.data(), nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().graph_get_nodes(nullptr, room.data(), &count), CUDA_ERROR_INVALID_VALUE);
 }
@@ -86,6 +88,8 @@ TEST_F(GraphRules, R9_4_DependenciesChecksItsArguments) {
             CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().graph_node_get_dependencies(all[1], room, data, nullptr),
             CUDA_ERROR_INVALID_VALUE);
+  count = 0;
+  EXPECT_EQ(cu().graph_node_get_dependencies(all[1], room, data, &count), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().graph_node_get_dependencies(all[1], nullptr, data, &count),
             CUDA_ERROR_INVALID_VALUE);
 }

@@ -72,7 +72,7 @@ TEST_F(NodeRules, KernelParametersReadBackAsLaunched) {
   CUfunction of_kernel = nullptr;
   EXPECT_EQ(cu().kernel_get_function(&of_kernel, found.kern), CUDA_SUCCESS);
   EXPECT_EQ(of_kernel, add_);
-  EXPECT_EQ(found.ctx, nullptr);
+  EXPECT_EQ(found.ctx, context_) << "of a kernel that comes from a library";
   EXPECT_EQ(found.extra, nullptr);
   EXPECT_EQ(found.gridDimX, 1U);
   EXPECT_EQ(found.blockDimX, 1U);

@@ -74,7 +74,6 @@ class RecaptureTest : public GraphTest {
   std::vector<recapture_call> calls_;
   CUresult answer_ = CUDA_SUCCESS;
   std::function<void()> inside_;
-  char stack_[64]{};
 
  private:
   static unsigned value_of(const CUgraphNodeParams& of) {

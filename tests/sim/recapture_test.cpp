@@ -174,21 +174,29 @@ TEST_F(RecaptureRules, R6_ARefusalOfTheCallbackFails) {
 }
 
 TEST_F(RecaptureRules, R7_WhatNoSetterTakesIsIneligibleAndApplied) {
-  const CUdeviceptr memory = make_memory(64);
-  const auto copy = [&](CUdeviceptr from) {
-    EXPECT_EQ(cu().memcpy_async(memory, from, 16, first()), CUDA_SUCCESS);
-  };
-  const CUgraph graph = capture([&] { copy(memory + 32); });
-  recapture(graph, [&] { copy(reinterpret_cast<CUdeviceptr>(stack_)); });
-  ASSERT_EQ(calls_.size(), 1U);
-  EXPECT_EQ(calls_[0].status, ineligible) << "device memory became host memory";
-  const CUgraph second_graph = capture([&] { launch(first()); });
+  const CUgraph graph = capture([&] { launch(first()); });
   CUlaunchAttribute cooperative{};
   cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   cooperative.value.cooperative = 1;
-  recapture(second_graph, [&] { EXPECT_EQ(launch_with(first(), &cooperative, 1), CUDA_SUCCESS); });
-  EXPECT_EQ(calls_.at(1).status, ineligible);
-  EXPECT_EQ(cu().mem_free(memory), CUDA_SUCCESS);
+  recapture(graph, [&] { EXPECT_EQ(launch_with(first(), &cooperative, 1, 3), CUDA_SUCCESS); });
+  ASSERT_EQ(calls_.size(), 1U);
+  EXPECT_EQ(calls_[0].status, ineligible);
+  EXPECT_EQ(added_by(nodes(graph).at(0)), 3U);
+}
+
+TEST_F(RecaptureRules, R7_ACopyThatChangesItsShapeIsIneligible) {
+  const auto copy = [&] {
+    EXPECT_EQ(cu().memcpy_async(address(64), address(0), 16, first()), CUDA_SUCCESS);
+  };
+  const CUgraph graph = capture(copy);
+  CUDA_MEMCPY3D rows{};
+  ASSERT_EQ(cu().graph_memcpy_node_get_params(nodes(graph).at(0), &rows), CUDA_SUCCESS);
+  rows.Height = 2;
+  rows.srcPitch = rows.dstPitch = 64;
+  ASSERT_EQ(cu().graph_memcpy_node_set_params(nodes(graph).at(0), &rows), CUDA_SUCCESS);
+  recapture(graph, copy);
+  ASSERT_EQ(calls_.size(), 1U);
+  EXPECT_EQ(calls_[0].status, ineligible);
 }
 
 TEST_F(RecaptureRules, R7_EveryKindOfNodeIsCompared) {
@@ -370,6 +378,7 @@ TEST_F(RecaptureRules, TheCaptureMayDieInsideTheCallback) {
 }
 
 TEST(RecaptureVersions, AnOlderDriverHasNoRecapture) {
+  CUGRAFT_NEEDS_SIMULATOR();
   const driver_under_test old = driver_under_test::fresh_simulator(13020);
   EXPECT_EQ(old->stream_begin_recapture_to_graph, nullptr);
   EXPECT_NE(old->graph_node_get_params, nullptr);
@@ -378,6 +387,7 @@ TEST(RecaptureVersions, AnOlderDriverHasNoRecapture) {
 // A node of another context cannot take a place in the graph: the one case in which the simulator
 // tells an error of its own.
 TEST(RecaptureContexts, R7_AStatusOfErrorEndsTheRecaptureWhateverTheCallbackSays) {
+  CUGRAFT_NEEDS_SIMULATOR();
   const driver_under_test cu = driver_under_test::fresh_simulator();
   cu.control().set_device_count(2);
   ASSERT_EQ(cu->init(0), CUDA_SUCCESS);

@@ -120,11 +120,13 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
   foreign_ = session.has_foreign_nodes();
   const change_source source{*graph_, session, attributes_, copy_};
   set_back_ = collect_changes(source, rows_, outcome);
+  if (foreign_) outcome.foreign_owner = copy_.release_as_owner();
   outcome.timing.compare = clock::now() - compare_begun;
   return outcome;
 }
 
 void native_engine::applied(std::uint64_t stamp) noexcept {
+  if (foreign_) return;  // the copy may hold what foreign code attached: it is kept, not used again
   for (const std::uint32_t node : set_back_)
     if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
       return copy_.discard();
@@ -168,8 +170,8 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                         std::string(graph.tag(position))};
   };
   if (!structural) {
-    recapture_failure failure =
-        describe_failure(session, cause, summary(session.matched()), std::move(ended.unjoined));
+    recapture_failure failure = describe_failure(session, cause, summary(session.matched()),
+                                                 std::move(ended.unjoined));
     failure.used = engine::native;
     return failure;
   }

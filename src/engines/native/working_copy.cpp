@@ -48,8 +48,8 @@ std::shared_ptr<const void> working_copy::release_as_owner() {
   std::shared_ptr<const void> owner(static_cast<const void*>(handle_), [table](const void* graph) {
     discard_graph(*table, static_cast<CUgraph>(const_cast<void*>(graph)));
   });
-  handle_ = nullptr;
-  discard();
+  handle_ = nullptr;  // which nodes it had is still asked until it is cloned afresh
+  stamp_ = 0;
   return owner;
 }
 

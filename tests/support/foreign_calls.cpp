@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/foreign_calls.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cugraft::testing {
+namespace {
+
+struct user_object;  // CUuserObject is a pointer
+
+void count_destruction(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
+
+}  // namespace
+
+template <class... Arguments>
+int foreign_calls::call(const char* name, int version, Arguments... arguments) const {
+  using function = int (*)(Arguments...);
+  return reinterpret_cast<function>(driver_.entry_point(name, version))(arguments...);
+}
+
+int foreign_calls::memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes,
+                             CUstream stream) const {
+  return call("cuMemsetD8Async", 3020, target, value, bytes, stream);
+}
+
+int foreign_calls::event_record(CUevent event, CUstream stream) const {
+  return call("cuEventRecord", 2000, event, stream);
+}
+
+int foreign_calls::stream_wait_event(CUstream stream, CUevent event, unsigned flags) const {
+  return call("cuStreamWaitEvent", 3020, stream, event, flags);
+}
+
+int foreign_calls::stream_synchronize(CUstream stream) const {
+  return call("cuStreamSynchronize", 2000, stream);
+}
+
+void foreign_calls::allocate_and_free(CUcontext context) const {
+  CUcontext former = nullptr;
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(call("cuCtxPushCurrent", 4000, context), 0);
+  if (call("cuMemAlloc", 3020, &memory, std::size_t{64}) == 0) {
+    EXPECT_EQ(call("cuMemFree", 3020, memory), 0);
+  }
+  EXPECT_EQ(call("cuCtxPopCurrent", 4000, &former), 0);
+}
+
+void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destroyed) const {
+  int status = 0;
+  unsigned long long id = 0;
+  CUgraph graph = nullptr;
+  ASSERT_EQ(call("cuStreamGetCaptureInfo", 12030, stream, &status, &id, &graph,
+                 static_cast<const CUgraphNode**>(nullptr), static_cast<const void**>(nullptr),
+                 static_cast<std::size_t*>(nullptr)),
+            0);
+  user_object* object = nullptr;
+  ASSERT_EQ(call("cuUserObjectCreate", 11030, &object, static_cast<void*>(&destroyed),
+                 &count_destruction, 1U, 1U),
+            0);
+  ASSERT_EQ(call("cuGraphRetainUserObject", 11030, graph, object, 1U, 1U), 0);
+}
+
+}  // namespace cugraft::testing

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "cugraft/driver.hpp"
+#include "cugraft/native.hpp"
+
+namespace cugraft::testing {
+
+/// Driver calls as other people's code makes them: around the library, straight to the driver. Each
+/// gives the driver's result.
+class foreign_calls {
+ public:
+  explicit foreign_calls(const driver& driver) : driver_(driver) {}
+
+  int memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream stream) const;
+  int event_record(CUevent event, CUstream stream) const;
+  int stream_wait_event(CUstream stream, CUevent event, unsigned flags) const;
+  int stream_synchronize(CUstream stream) const;
+
+  /// As a thread of its own does it, with `context` current. Failures are what some tests want.
+  void allocate_and_free(CUcontext context) const;
+
+  /// Attaches an object to the graph that `stream` is captured into; its destructor counts.
+  void attach_user_object(CUstream stream, std::atomic<int>& destroyed) const;
+
+ private:
+  template <class... Arguments>
+  int call(const char* name, int version, Arguments... arguments) const;
+
+  driver driver_;
+};
+
+}  // namespace cugraft::testing

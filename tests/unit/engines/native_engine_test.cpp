@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cugraft/cugraft.hpp"
+#include "support/kernels.hpp"
+#include "support/simulated_driver.hpp"
+
+// What only the driver's own re-capture has: its hook, its statuses, its self-test, and the choices
+// that the documentation leaves open.
+
+namespace cugraft {
+namespace {
+
+using cugraft_sim::choice;
+
+class NativeEngineTest : public testing::SimulatedDriverTest {
+ protected:
+  using SimulatedDriverTest::SimulatedDriverTest;
+
+  void body(graph_builder& gb) {
+    fill_async(gb, x_.data(), value_, 64);
+    copy_async(gb, y_.data(), from_device_ ? x_.data() : host_.data(), 64);
+    launch(gb, {.grid = grid_, .block = 32}, add_, x_, 1.0F, 16);
+  }
+  recapture_result again(recapture_options options = {}) {
+    options.with = options.with == engine::automatic ? engine::native : options.with;
+    return graph_.try_recapture(
+        stream_, [&](graph_builder& gb) { body(gb); }, options);
+  }
+  void expect_as_before() {
+    value_ = 1;
+    grid_ = 1;
+    from_device_ = false;
+    const recapture_result result = again();
+    ASSERT_TRUE(result) << result.failure().message;
+    EXPECT_EQ(result.report().nodes_changed(), 0U);
+  }
+
+  context context_ = context::primary(driver());
+  library library_ = testing::load_kernels(context_);
+  kernel add_ = library_.get_kernel("add_value");
+  stream stream_{context_};
+  device_buffer x_{context_, 64}, y_{context_, 64};
+  host_buffer host_{context_, 64};
+  std::uint32_t value_ = 1;
+  unsigned grid_ = 1;
+  bool from_device_ = false;
+  graph graph_ = capture(stream_, [&](graph_builder& gb) { body(gb); });
+};
+
+TEST_F(NativeEngineTest, HookSeesTheDriversArguments) {
+  std::vector<recapture_status> seen;
+  recapture_options options;
+  options.with = engine::native;
+  options.on_native_mismatch = [&](CUgraphNode node, const CUgraphNodeParams_st* before,
+                                   const CUgraphNodeParams_st* now, recapture_status status) {
+    EXPECT_NE(node, nullptr);
+    EXPECT_NE(before, now);
+    EXPECT_NE(std::memcmp(before, now, 256), 0);
+    seen.push_back(status);
+    return hook_answer::accept;
+  };
+  value_ = 2;
+  from_device_ = true;
+  const recapture_result result = again(options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(seen, (std::vector{recapture_status::eligible, recapture_status::ineligible}));
+  ASSERT_EQ(result.report().nodes_changed(), 2U);
+  EXPECT_EQ(result.report().changes()[0].native_status, recapture_status::eligible);
+  EXPECT_EQ(result.report().changes()[0].effect, verdict::patchable);
+  EXPECT_EQ(result.report().changes()[1].native_status, recapture_status::ineligible);
+  EXPECT_EQ(result.report().changes()[1].effect, verdict::needs_instantiate);
+}
+
+TEST_F(NativeEngineTest, HookThatRejectsEndsTheRecapture) {
+  recapture_options options;
+  options.with = engine::native;
+  options.on_native_mismatch = [](CUgraphNode, const CUgraphNodeParams_st*,
+                                  const CUgraphNodeParams_st*,
+                                  recapture_status) { return hook_answer::reject; };
+  value_ = 2;
+  const recapture_result result = again(options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().why, mismatch::rejected);
+  EXPECT_EQ(result.failure().code, 918);
+  EXPECT_FALSE(stream_.is_capturing());
+  expect_as_before();
+}
+
+struct thrown_by_hook {};
+
+TEST_F(NativeEngineTest, ExceptionOfTheHookIsCarriedOverTheDriver) {
+  recapture_options options;
+  options.with = engine::native;
+  options.on_native_mismatch = [](CUgraphNode, const CUgraphNodeParams_st*,
+                                  const CUgraphNodeParams_st*,
+                                  recapture_status) -> hook_answer { throw thrown_by_hook(); };
+  value_ = 2;
+  EXPECT_THROW(static_cast<void>(again(options)), thrown_by_hook);
+  EXPECT_FALSE(stream_.is_capturing());
+  expect_as_before();
+}
+
+TEST_F(NativeEngineTest, HookNeedsTheEngineToBeNamed) {
+  recapture_options options;
+  options.on_native_mismatch = [](CUgraphNode, const CUgraphNodeParams_st*,
+                                  const CUgraphNodeParams_st*,
+                                  recapture_status) { return hook_answer::accept; };
+  EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_, options)), usage_error);
+}
+
+TEST_F(NativeEngineTest, FailureMayShowAtTheEndOnly) {
+  simulator().set(choice::recapture_failure_shows, 1);
+  const recapture_result result = graph_.try_recapture(
+      stream_,
+      [&](graph_builder& gb) {
+        fill_async(gb, x_.data(), 1, 64);
+        fill_async(gb, y_.data(), 1, 64);
+        launch(gb, {.grid = 1, .block = 32}, add_, x_, 1.0F, 16);
+      },
+      {.with = engine::native});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().why, mismatch::node_kind) << result.failure().message;
+  EXPECT_EQ(result.failure().nodes_matched, 1U);
+  EXPECT_EQ(result.failure().code, 918);
+  EXPECT_FALSE(stream_.is_capturing());
+  simulator().set(choice::recapture_failure_shows, 0);
+  expect_as_before();
+}
+
+TEST_F(NativeEngineTest, WorkingCopyIsClonedOnceAndKeptInStep) {
+  expect_as_before();
+  const auto clones = simulator().calls("cuGraphClone");
+  for (value_ = 2; value_ < 10; ++value_) ASSERT_TRUE(again());
+  EXPECT_EQ(simulator().calls("cuGraphClone"), clones);
+  value_ = 20;
+  ASSERT_TRUE(again({.compare_only = true}));
+  ASSERT_TRUE(again());
+  EXPECT_EQ(simulator().calls("cuGraphClone"), clones + 1);
+}
+
+TEST_F(NativeEngineTest, AutomaticUsesItAfterItsSelfTestOnce) {
+  const recapture_result result =
+      graph_.try_recapture(stream_, [&](graph_builder& gb) { body(gb); });
+  ASSERT_TRUE(result) << result.failure().message;
+  EXPECT_EQ(result.report().engine_used(), engine::native);
+  const auto clones = simulator().calls("cuGraphClone");
+  ASSERT_TRUE(graph_.try_recapture(stream_, [&](graph_builder& gb) { body(gb); }));
+  EXPECT_EQ(simulator().calls("cuGraphClone"), clones);
+  const std::vector<engine_status> status = engines(context_);
+  ASSERT_EQ(status.size(), 3U);
+  EXPECT_EQ(status[0].which, engine::native);
+  EXPECT_TRUE(status[0].usable && status[0].automatic);
+}
+
+TEST_F(NativeEngineTest, GraphsWithHandMadeNodesAreRefusedByName) {
+  graph adopted = graph::from_native_handle(driver(), graph_.release());
+  graph_ = std::move(adopted);
+  const recapture_options named{.with = engine::native};
+  EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_, named)), usage_error);
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
+// Each undocumented choice on which cugraft relies: the self-test finds it, and `automatic` then
+// leaves the engine alone.
+class NativeSelfTest : public NativeEngineTest,
+                       public ::testing::WithParamInterface<choice> {};
+
+TEST_P(NativeSelfTest, FindsIt) {
+  simulator().set(GetParam(), 1);
+  const std::vector<engine_status> status = engines(context_);
+  EXPECT_TRUE(status[0].usable);
+  EXPECT_FALSE(status[0].automatic);
+  EXPECT_NE(status[0].why.find("self-test failed"), std::string::npos) << status[0].why;
+  EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_)), not_implemented_error);
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
+INSTANTIATE_TEST_SUITE_P(Choices, NativeSelfTest,
+                         ::testing::Values(choice::recapture_writes_parameters,
+                                           choice::recapture_keeps_handles,
+                                           choice::recapture_touches_executables,
+                                           choice::recapture_of_clones,
+                                           choice::recapture_callback_order,
+                                           choice::recapture_status_always_eligible));
+
+// An attribute that changes alone need not call back: cugraft knows its own launches.
+TEST_F(NativeEngineTest, AttributeChangesAreFoundWithoutACallback) {
+  simulator().set(choice::recapture_reports_attributes, 1);
+  int priority = 0;
+  const auto prioritised = [&](graph_builder& gb) {
+    launch(gb, {.grid = 1, .block = 32, .priority = priority}, add_, x_, 1.0F, 16);
+  };
+  graph g = capture(stream_, prioritised);
+  priority = -1;
+  const change_report report = g.recapture(stream_, prioritised, {.with = engine::native});
+  ASSERT_EQ(report.nodes_changed(), 1U);
+  EXPECT_FALSE(report.changes()[0].native_status);
+}
+
+class OldDriverTest : public NativeEngineTest {
+ protected:
+  OldDriverTest() : NativeEngineTest(13000) {}
+};
+
+TEST_F(OldDriverTest, VersionGateIsOneClearError) {
+  for (const engine which : {engine::native, engine::automatic}) {
+    const recapture_options options{.with = which};
+    try {
+      static_cast<void>(graph_.begin_recapture(stream_, options));
+      ADD_FAILURE() << "no error";
+    } catch (const unsupported_error& error) {
+      EXPECT_EQ(error.required_version(), 13030);
+      EXPECT_EQ(error.found_version(), 13000);
+      EXPECT_STREQ(error.what(),
+                   "native re-capture needs a driver of CUDA 13.3 or newer; this one has 13.0: "
+                   "update the driver, or capture anew and instantiate until the engine compare is "
+                   "delivered");
+    }
+  }
+  EXPECT_FALSE(stream_.is_capturing());
+  EXPECT_FALSE(engines(context_)[0].usable);
+}
+
+}  // namespace
+}  // namespace cugraft
