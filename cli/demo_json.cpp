@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "demo_output.hpp"
@@ -57,6 +59,7 @@ void print_json(const demo_options& options, const chosen_driver& chosen,
                  {"elements", result.elements},
                  {"agree", result.agree()},
                  {"reference_error", result.reference_error()},
+                 {"digest", fmt::format("{:016x}", result.digest)},
                  {"nodes_changed", result.nodes_changed()},
                  {"nodes_patched", result.nodes_patched()},
                  {"timings", timings(result, chosen.simulated)},

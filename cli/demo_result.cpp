@@ -60,6 +60,13 @@ step_cost median_cost(const demo_result& result, step_cost step_result::*way) {
   return {median(std::move(prepare)), median(std::move(total))};
 }
 
+std::uint64_t digest_of(std::span<const float> elements) noexcept {
+  std::uint64_t digest = 14695981039346656037U;
+  for (const std::byte byte : std::as_bytes(elements))
+    digest = (digest ^ std::to_integer<std::uint64_t>(byte)) * 1099511628211U;
+  return digest;
+}
+
 std::optional<difference> compare(std::string way, std::span<const float> expected,
                                   std::span<const float> found) {
   std::optional<difference> result;

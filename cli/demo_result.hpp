@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,7 @@ inline constexpr double reference_tolerance = 1e-4;
 struct demo_result {
   std::size_t nodes = 0;
   std::size_t elements = 0;  ///< compared after each step, in each way
+  std::uint64_t digest = 0;  ///< of the eager run's state after the last step
   std::vector<step_result> steps{};
 
   bool agree() const noexcept;
@@ -51,6 +53,9 @@ struct demo_result {
 
 /// Median over the steps.
 step_cost median_cost(const demo_result& result, step_cost step_result::*way);
+
+/// FNV-1a of the elements' bytes: equal where two drivers computed the same bits.
+std::uint64_t digest_of(std::span<const float> elements) noexcept;
 
 /// Compares bit by bit, so that a NaN equals itself and -0 is not 0.
 std::optional<difference> compare(std::string way, std::span<const float> expected,

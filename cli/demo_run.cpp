@@ -50,6 +50,8 @@ class demo {
   std::size_t node_count() const { return recapture_.node_count(); }
   std::size_t element_count() { return eager_.state().layout().total; }
 
+  std::uint64_t digest() { return digest_of(eager_.state().read(stream_)); }
+
   /// Runs the next token in all three ways and checks them.
   step_result run_step() {
     step_result result;
@@ -106,6 +108,7 @@ int run_demo(const demo_options& options) {
     if (i == 0) print_head(options, chosen, result.nodes, result.engine_used());
     print_step(result.steps.back());
   }
+  result.digest = loop.digest();
   if (options.json)
     print_json(options, chosen, result);
   else

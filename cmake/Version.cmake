@@ -3,10 +3,6 @@
 # Reads the version from the one header that holds it.
 function(cugraft_read_version result)
   set(header ${CMAKE_CURRENT_SOURCE_DIR}/include/cugraft/version.hpp)
-  if(NOT EXISTS ${header})
-    set(${result} 0.1.0 PARENT_SCOPE)
-    return()
-  endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   file(READ ${header} text)
   foreach(part MAJOR MINOR PATCH)

@@ -53,6 +53,7 @@ graph finish(detail::session_state& session) {
   state->origin = node_origin::stream_calls;
   graph_content content =
       read_content(*state->table, state->handle, session.layouts(), attribute_check::none);
+  state->has_foreign_nodes = session.notes().size() < content.handles.size();
   state->node_handles = std::move(content.handles);
   state->nodes = std::move(content.nodes);
   state->stamp = new_stamp();

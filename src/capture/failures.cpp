@@ -45,7 +45,9 @@ std::string call_text(const session_failure& failure) {
 std::string invalidated_text(const detail::session_state& session, const session_failure& failure,
                              const std::string& place) {
   std::string text = session.describe() + " was invalidated" + place + ": " +
-                     (failure.foreign ? "a call that cugraft did not make broke it" : call_text(failure)) +
+                     (failure.foreign ? "a call that cugraft did not make broke it, or put in other "
+                                        "work than the graph has"
+                                      : call_text(failure)) +
                      "; capture mode " + mode_text(session.mode()) +
                      "; suspects are calls that synchronise, query or allocate (in the global mode "
                      "of any thread), and the synchronisation of the device or of the legacy stream "

@@ -46,6 +46,7 @@ struct graph_state {
   bool owns_handle = true;
   CUcontext context = nullptr;  ///< of the stream it was captured on; null if unknown
   node_origin origin = node_origin::unknown;
+  bool has_foreign_nodes = true;  ///< some were not made by cugraft's calls, or nobody knows
 
   model::graph nodes;                     ///< what the driver's graph holds, node by node
   std::vector<CUgraphNode> node_handles;  ///< in creation order

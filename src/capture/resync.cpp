@@ -62,6 +62,7 @@ void read_again(detail::graph_state& graph) {
       !model::first_mismatch(old.structure(), graph.nodes.structure());
   if (!same_structure) {
     graph.origin = node_origin::unknown;
+    graph.has_foreign_nodes = true;
     for (exec_values* const values : graph.executables) {
       values->structure_changed = true;
       values->old.clear();

@@ -94,6 +94,7 @@ void session_state::begin() {
     if (still_capturing(*table_, origin_.get()))
       end_capture(*table_, origin_.get(), &leftover);  // it took effect all the same
     if (leftover != nullptr && !client_) discard_graph(*table_, leftover);
+    if (client_) client_->dropped();
     throw_begin_failure(result, origin_, client_ != nullptr);
   }
   try {

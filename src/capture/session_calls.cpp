@@ -35,8 +35,15 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
   notes_.reserve(notes_.size() + 1);  // what the driver took is noted without fail
+  const std::size_t matched = matched_;
   if (!keeps_going(where, enqueue(), true)) return track(where, kind, std::move(note));
   if (!refresh(where, true)) return track(where, kind, std::move(note));
+  if (client_ && (where.front.size() != 1 || where.front.front().node < matched)) {
+    // The driver said yes and went on to no node of the graph: it tells of the mismatch at the end.
+    fail({mismatch::driver_failure,
+          {newer::error_graph_recapture_failure, "cuStreamEndCapture"}});
+    return track(where, kind, std::move(note));
+  }
   if (where.nodes.size() == 1) note.node = where.nodes.front();
   notes_.push_back(std::move(note));
 }

@@ -36,6 +36,7 @@ graph::graph(std::shared_ptr<detail::graph_state> state) noexcept : state_(std::
 
 graph::graph(const driver& driver) : state_(own(driver, make_graph(table_of(driver)))) {
   state_->origin = node_origin::stream_calls;  // it has none
+  state_->has_foreign_nodes = false;
   state_->stamp = new_stamp();
 }
 

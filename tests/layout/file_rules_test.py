@@ -39,21 +39,23 @@ class FileTest(TreeCase):
             ["src/base/a.cpp:501: 501 lines; the limit is 500"],
         )
 
-    def test_tests_that_are_not_built(self):
+    def test_test_files(self):
         test = "TEST(A, B) {}\n"
         files = {
             "tests/unit/base/a_test.cpp": test,
             "tests/unit/base/b.cpp": test,
             "tests/unit/misc/a_test.cpp": test,
+            "tests/contract/suite.cpp": "",
             "tests/sim/a_test.cpp": "// TEST(A, B)\n",
             "tests/support/a.cpp": "",
         }
+        named = "a file with tests, and only such a file, is named _test.cpp"
         self.assertCountEqual(
-            self.found(file_rules.check_tests_are_built, files),
+            self.found(file_rules.check_test_files, files),
             [
-                "tests/unit/base/b.cpp:1: the name of a test file ends with _test.cpp",
+                f"tests/unit/base/b.cpp:1: {named}",
+                f"tests/sim/a_test.cpp:1: {named}",
                 "tests/unit/misc/a_test.cpp:1: only folders of layers are built in tests/unit",
-                "tests/sim/a_test.cpp:1: a test file without a test",
             ],
         )
 

@@ -20,6 +20,10 @@ decoding::decoding(function_builder& into, const syntax::instruction& what, unsi
   }
 }
 
+bool decoding::has(std::string_view modifier) const {
+  return std::find(modifiers_.begin(), modifiers_.end(), modifier) != modifiers_.end();
+}
+
 bool decoding::take(std::string_view modifier) {
   const auto found = std::find(modifiers_.begin(), modifiers_.end(), modifier);
   if (found == modifiers_.end()) return false;

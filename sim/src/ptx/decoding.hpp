@@ -25,6 +25,8 @@ class decoding {
   std::string_view name() const noexcept { return name_; }
   unsigned line() const noexcept { return line_; }
 
+  bool has(std::string_view modifier) const;
+
   /// Takes the modifier if it is there. Those that nobody took make the instruction unsupported.
   bool take(std::string_view modifier);
 

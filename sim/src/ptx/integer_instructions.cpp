@@ -182,6 +182,35 @@ const instruction* add_carry(thread& t, const instruction* i) {
   return i + 1;
 }
 
+/// Half of a product plus `c` plus the carry.
+template <class T, bool High, bool WithCarry>
+const instruction* multiply_add_carry(thread& t, const instruction* i) {
+  using bits = std::make_unsigned_t<T>;
+  const auto whole = product(get<T>(t, i->a), get<T>(t, i->b));
+  const auto half = static_cast<bits>(High ? whole >> (8 * sizeof(T)) : whole);
+  const auto sum =
+      static_cast<unsigned_128>(half) + get<bits>(t, i->c) + (WithCarry && t.carry ? 1U : 0U);
+  set(t, i->d, static_cast<bits>(sum));
+  if (i->variant != 0) t.carry = (sum >> (8 * sizeof(T))) != 0;
+  return i + 1;
+}
+
+template <bool WithCarry>
+instruction decode_product_carry(decoding& d) {
+  const bool writes = d.take("cc");
+  const bool high = d.take("hi");
+  if (!high && !d.take("lo")) d.unsupported();
+  const scalar type = d.take_type();
+  if (size_of(type) < 4) d.unsupported();
+  const handler run = for_integer(type, [high]<class T>() -> handler {
+    return high ? &multiply_add_carry<T, true, WithCarry>
+                : &multiply_add_carry<T, false, WithCarry>;
+  });
+  instruction result = d.simple(run, type, 3);
+  result.variant = writes ? 1 : 0;
+  return result;
+}
+
 template <bool Subtract, bool WithCarry>
 instruction decode_carry(decoding& d) {
   const bool writes = d.take("cc");
@@ -198,11 +227,7 @@ instruction decode_carry(decoding& d) {
 template <class Op, class Saturated, bool Subtract>
 instruction decode_sum(decoding& d) {
   if (is_float(d.peek_type())) return decode_float_arithmetic(d);
-  if (d.take("cc")) {
-    instruction result = decode_carry<Subtract, false>(d);
-    result.variant = 1;
-    return result;
-  }
+  if (d.has("cc")) return decode_carry<Subtract, false>(d);
   const bool saturated = d.take("sat");
   const scalar type = d.take_type();
   if (!saturated) return d.simple(integer_binary<Op>(type), type, 2);
@@ -220,6 +245,7 @@ handler product_handler(scalar type, bool adds) {
 instruction decode_product(decoding& d) {
   if (is_float(d.peek_type())) return decode_float_arithmetic(d);
   const bool adds = d.name() == "mad";
+  if (adds && d.has("cc")) return decode_product_carry<false>(d);
   const std::string_view part = d.take_any();
   const scalar type = d.take_type();
   handler run = nullptr;
@@ -288,13 +314,14 @@ instruction decode_dot_product(decoding& d) {
       3);
 }
 
-constexpr std::array<instruction_row, 16> rows{{
+constexpr std::array<instruction_row, 17> rows{{
     {"add", decode_sum<add_op, add_saturated_op, false>},
     {"sub", decode_sum<subtract_op, subtract_saturated_op, true>},
     {"addc", decode_carry<false, true>},
     {"subc", decode_carry<true, true>},
     {"mul", decode_product},
     {"mad", decode_product},
+    {"madc", decode_product_carry<true>},
     {"mul24", decode_product_24},
     {"mad24", decode_product_24},
     {"div", decode_binary<divide_op>},

@@ -126,6 +126,7 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
 }
 
 void native_engine::applied(std::uint64_t stamp) noexcept {
+  graph_->has_foreign_nodes = foreign_;
   if (foreign_) return;  // the copy may hold what foreign code attached: it is kept, not used again
   for (const std::uint32_t node : set_back_)
     if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
@@ -161,7 +162,8 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                                     cause.why != mismatch::rejected && !cause.foreign;
   const bool structural =
       differs && cause.why != mismatch::rejected &&
-      (driver_says_mismatch ? differs->position >= session.matched() : !session.has_foreign_nodes());
+      (driver_says_mismatch ? differs->position >= session.matched()
+                            : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   const auto summary = [&](std::size_t position) -> std::optional<node_summary> {
     if (position >= graph.size()) return std::nullopt;
     return node_summary{{{{static_cast<std::uint32_t>(position), 0}}},

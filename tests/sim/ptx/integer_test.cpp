@@ -182,6 +182,25 @@ TEST(IntegerInstructionTest, CarriesThroughTwoWords) {
                  rows, [](const operand_row& row) { return row[0] - row[1]; });
 }
 
+TEST(IntegerInstructionTest, ProductsThroughTwoWords) {
+  // The low 64 bits of a 64-bit product, from 32-bit halves.
+  const std::string halves =
+      ".reg .b32 %al, %ah, %bl, %bh, %dl, %dh;\n"
+      "mov.b64 {%al, %ah}, %a;\nmov.b64 {%bl, %bh}, %b;\n"
+      "mul.lo.u32 %dl, %al, %bl;\nmul.hi.u32 %dh, %al, %bl;\n"
+      "mad.lo.cc.u32 %dh, %al, %bh, %dh;\nmadc.hi.u32 %al, %al, %bh, 0;\n"
+      "mad.lo.u32 %dh, %ah, %bl, %dh;\nmov.b64 %d, {%dl, %dh};";
+  expect_results({halves, 64, {64, 64, 64, 64}}, combine(integer_corners(), 2),
+                 [](const operand_row& row) { return row[0] * row[1]; });
+  // The high half of a 32-bit product and the carry of its low half, as in longer products.
+  expect_results({".reg .b32 %x;\nmad.lo.cc.u32 %x, %a, %b, %c;\nmadc.hi.u32 %d, %a, %b, 7;"},
+                 combine(integer_corners(), 3), [](const operand_row& row) {
+                   const auto low = [](std::uint64_t bits) { return bits & 0xFFFFFFFF; };
+                   const std::uint64_t sum = low(row[0]) * low(row[1]) + low(row[2]);
+                   return low((sum >> 32) + 7);
+                 });
+}
+
 TEST(IntegerInstructionTest, SumsOfFourProducts) {
   const auto byte = [](std::uint64_t bits, unsigned k, bool is_signed) -> wide {
     const auto value = static_cast<std::uint8_t>(bits >> (8 * k));

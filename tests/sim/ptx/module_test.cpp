@@ -154,8 +154,8 @@ TEST(ModuleErrorTest, WhatTheInterpreterLacksIsNamed) {
                      "unsupported instruction 'tex.2d.v4.f32.s32'");
   expect_unsupported("add.rn.bf16 %r0, %r1, %r2;", "unsupported instruction 'add.rn.bf16'");
   expect_unsupported("add.u8 %r0, %r1, %r2;", "unsupported instruction 'add.u8'");
-  expect_unsupported("mad.hi.cc.u32 %r0, %r1, %r2, %r3;",
-                     "unsupported instruction 'mad.hi.cc.u32'");
+  expect_unsupported("mad.hi.sat.s32 %r0, %r1, %r2, %r3;",
+                     "unsupported instruction 'mad.hi.sat.s32'");
   expect_unsupported("cvt.rna.tf32.f32 %r0, %f1;", "unsupported instruction 'cvt.rna.tf32.f32'");
   expect_unsupported("barrier.cluster.arrive;", "unsupported instruction 'barrier.cluster.arrive'");
   expect_unsupported("mov.u32 %r0, %envreg.x;", "unsupported special register '%envreg.x'");

@@ -21,8 +21,8 @@ class NativeEngineTest : public testing::SimulatedDriverTest {
 
   void body(graph_builder& gb) {
     fill_async(gb, x_.data(), value_, 64);
-    copy_async(gb, y_.data(), from_device_ ? x_.data() : host_.data(), 64);
-    launch(gb, {.grid = grid_, .block = 32}, add_, x_, 1.0F, 16);
+    copy_async(gb, y_.data(), x_.data(), 64);
+    launch(gb, {.grid = 1, .block = 32, .cooperative = cooperative_}, add_, x_, 1.0F, 16);
   }
   recapture_result again(recapture_options options = {}) {
     options.with = options.with == engine::automatic ? engine::native : options.with;
@@ -31,8 +31,7 @@ class NativeEngineTest : public testing::SimulatedDriverTest {
   }
   void expect_as_before() {
     value_ = 1;
-    grid_ = 1;
-    from_device_ = false;
+    cooperative_ = false;
     const recapture_result result = again();
     ASSERT_TRUE(result) << result.failure().message;
     EXPECT_EQ(result.report().nodes_changed(), 0U);
@@ -43,10 +42,8 @@ class NativeEngineTest : public testing::SimulatedDriverTest {
   kernel add_ = library_.get_kernel("add_value");
   stream stream_{context_};
   device_buffer x_{context_, 64}, y_{context_, 64};
-  host_buffer host_{context_, 64};
   std::uint32_t value_ = 1;
-  unsigned grid_ = 1;
-  bool from_device_ = false;
+  bool cooperative_ = false;
   graph graph_ = capture(stream_, [&](graph_builder& gb) { body(gb); });
 };
 
@@ -63,7 +60,7 @@ TEST_F(NativeEngineTest, HookSeesTheDriversArguments) {
     return hook_answer::accept;
   };
   value_ = 2;
-  from_device_ = true;
+  cooperative_ = true;
   const recapture_result result = again(options);
   ASSERT_TRUE(result);
   EXPECT_EQ(seen, (std::vector{recapture_status::eligible, recapture_status::ineligible}));
@@ -183,8 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Choices, NativeSelfTest,
                                            choice::recapture_keeps_handles,
                                            choice::recapture_touches_executables,
                                            choice::recapture_of_clones,
-                                           choice::recapture_callback_order,
-                                           choice::recapture_status_always_eligible));
+                                           choice::recapture_callback_order));
 
 // An attribute that changes alone need not call back: cugraft knows its own launches.
 TEST_F(NativeEngineTest, AttributeChangesAreFoundWithoutACallback) {
