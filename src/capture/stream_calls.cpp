@@ -17,7 +17,7 @@ namespace {
 
 void stream_ref::record(event_ref event) const {
   if (const auto session = recorder_of(*this)) return session->record(*this, event, false);
-  check(table_->event_record(event.get(), handle_), "cuEventRecord", event.get(), handle_);
+  call(*this, &driver_table::event_record, event.get(), handle_);
   forget_event(event);
 }
 
@@ -25,8 +25,7 @@ void stream_ref::wait(event_ref event) const {
   auto session = recorder_of(*this);
   if (!session) session = recorder_of_event(event);  // brings this stream into that session
   if (session) return session->wait(*this, event, false);
-  check(table_->stream_wait_event(handle_, event.get(), 0), "cuStreamWaitEvent", handle_,
-        event.get());
+  call(*this, &driver_table::stream_wait_event, handle_, event.get(), 0U);
 }
 
 void stream_ref::wait(stream_ref other) const {
@@ -38,15 +37,15 @@ void stream_ref::wait(stream_ref other) const {
 void stream_ref::record_external(event_ref event) const {
   if (const auto session = recorder_of(*this)) return session->record(*this, event, true);
   if (!is_capturing()) refuse_external(*this, "record_external");
-  check(table_->event_record_with_flags(event.get(), handle_, CU_EVENT_RECORD_EXTERNAL),
-        "cuEventRecordWithFlags", event.get(), handle_);
+  call(*this, &driver_table::event_record_with_flags, event.get(), handle_,
+       unsigned{CU_EVENT_RECORD_EXTERNAL});
 }
 
 void stream_ref::wait_external(event_ref event) const {
   if (const auto session = recorder_of(*this)) return session->wait(*this, event, true);
   if (!is_capturing()) refuse_external(*this, "wait_external");
-  check(table_->stream_wait_event(handle_, event.get(), CU_EVENT_WAIT_EXTERNAL),
-        "cuStreamWaitEvent", handle_, event.get());
+  call(*this, &driver_table::stream_wait_event, handle_, event.get(),
+       unsigned{CU_EVENT_WAIT_EXTERNAL});
 }
 
 }  // namespace cugraft

@@ -115,14 +115,17 @@ std::vector<std::shared_ptr<recorder>> sessions_of(const driver_table& driver) {
   return result;
 }
 
-/// The driver's id of the capture that has `stream`; 0 if none has, or it cannot be said. The query
-/// never ends a capture, the legacy stream included (driver rules, 2.4).
+/// The driver's id of the capture that has `stream`; 0 if none has. The query never ends a capture,
+/// the legacy stream included, which is told of others' captures (driver rules, 2.4).
+/// @throws cuda_error  if it cannot be said
 std::uint64_t capture_of(stream_ref stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;
   const CUresult result = table_of(stream).stream_get_capture_info(
       stream.get(), &status, &id, nullptr, nullptr, nullptr, nullptr);
-  return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0;
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return 0;
+  check(result, "cuStreamGetCaptureInfo", stream.get());
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? id : 0;
 }
 
 /// A stream that foreign code forked into a session's capture.

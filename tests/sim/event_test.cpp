@@ -99,6 +99,7 @@ TEST_F(Rules, R1_2F_ElapsedTimeNeedsTimedAndFinishedEvents) {
   EXPECT_EQ(cu().event_record(end, stream), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_record(untimed, stream), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_elapsed_time(&milliseconds, start, end), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cu().event_synchronize(start), CUDA_SUCCESS);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   gate.open();
   EXPECT_EQ(cu().stream_synchronize(stream), CUDA_SUCCESS);

@@ -38,9 +38,7 @@ class DoctorTest(unittest.TestCase):
                 FEATURES,
             )
             for feature in found["features"]:
-                self.assertIs(
-                    feature["supported"], feature["required_version"] <= number, feature
-                )
+                self.assertIs(feature["supported"], feature["required_version"] <= number, feature)
 
     def test_engines_are_listed_with_why(self):
         _, found = tool.run_json("doctor", "--driver", "sim", "--sim-version", "12.4")

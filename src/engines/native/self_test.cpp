@@ -14,6 +14,7 @@
 #include "cugraft/memory.hpp"
 #include "driver/call.hpp"
 #include "handles/context_scope.hpp"
+#include "handles/ownership.hpp"
 #include "handles/relaxed_scope.hpp"
 
 namespace cugraft {
@@ -51,7 +52,8 @@ struct native_graph {
   native_graph(const native_graph&) = delete;
   native_graph& operator=(const native_graph&) = delete;
   ~native_graph() {
-    if (exec != nullptr) report_failure(table.graph_exec_destroy(exec), "cuGraphExecDestroy", exec);
+    if (exec != nullptr)
+      release_or_report(table, exec, &driver_table::graph_exec_destroy, exec);
     if (graph != nullptr) discard_graph(table, graph);
   }
 };
