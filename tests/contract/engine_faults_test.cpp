@@ -113,8 +113,8 @@ class EngineFaults : public EngineSuite {
       scenario run(*this);
       run.run();
       EXPECT_TRUE(run.named_.empty());
+      simulator().settle();
     }
-    stream_.synchronize();
     std::map<std::string, unsigned> result;
     for (const cugraft_sim::call& call : simulator().take_log()) ++result[call.function];
     return result;
@@ -144,7 +144,7 @@ class EngineFaults : public EngineSuite {
         stream_.synchronize();
         run.recover();
       }
-      stream_.synchronize();
+      simulator().settle();
       was_named = run.named_.contains(fault.function);
     }
     if (!was_hit) {
@@ -154,7 +154,7 @@ class EngineFaults : public EngineSuite {
     for (const std::string& report : take_reports())
       was_named |= report.find(fault.function) != std::string::npos;
     EXPECT_TRUE(was_named || is_absorbed(fault)) << "nothing named the function";
-    if (!may_leak(fault)) world.expect_unchanged();
+    world.expect_unchanged();
   }
 
   // Queries that only spare work: without an answer the work is done, or done later.
@@ -163,8 +163,9 @@ class EngineFaults : public EngineSuite {
     return spared.contains(fault.function);
   }
 
-  // A release that did not happen and may not be tried again, because the error does not say so.
-  static bool may_leak(const injected& fault) {
+  // A release that did not happen and may not be tried again, because the error does not say that it
+  // did not: what it would have released is left (docs/errors.md). HandleSuite has those cases.
+  static bool must_leak(const injected& fault) {
     static const std::set<std::string> releases{
         "cuGraphDestroy",     "cuGraphExecDestroy", "cuUserObjectRelease",
         "cuGraphReleaseUserObject", "cuEventDestroy", "cuStreamDestroy"};
@@ -182,9 +183,12 @@ TEST_P(EngineFaults, EveryCallMayFail) {
   for (const auto& [function, count_of_calls] : all) {
     for (unsigned nth = 1; nth <= count_of_calls; ++nth) {
       for (const bool after_effect : {false, true}) {
-        inject({function, nth, 999, after_effect});
-        inject({function, nth, 2, after_effect});
-        injected_count += 2;
+        for (const int code : {999, 2}) {
+          const injected fault{function, nth, code, after_effect};
+          if (must_leak(fault)) continue;
+          inject(fault);
+          ++injected_count;
+        }
       }
     }
   }

@@ -229,7 +229,7 @@ TEST_F(Facts, AProgrammaticLaunchGivesATypedEdge) {
   ASSERT_EQ(launch(first()), CUDA_SUCCESS);
   ASSERT_EQ(launch_programmatic(first()), CUDA_SUCCESS);
   const std::vector<CUgraphNode> made = nodes(end(first()));
-  const edges found = dependencies(made.at(1));
+  const edge_list found = dependencies(made.at(1));
   ASSERT_EQ(found.data.size(), 1U);
   EXPECT_EQ(found.data[0].type, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
   EXPECT_EQ(found.data[0].from_port, 1);
@@ -244,7 +244,7 @@ TEST_F(Facts, ProgrammaticSerialisationIsOfAllKernelsWaitedForAndOfNothingElse) 
   depend(second(), first(), events_[1]);
   ASSERT_EQ(launch_programmatic(first()), CUDA_SUCCESS);
   const std::vector<CUgraphNode> made = nodes(end(first()));
-  const edges found = dependencies(made.at(2));
+  const edge_list found = dependencies(made.at(2));
   EXPECT_EQ(found.nodes, (std::vector{made[0], made[1]}));
   EXPECT_EQ(found.data.at(0).type, CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
   EXPECT_EQ(found.data.at(1).type, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);

@@ -70,10 +70,14 @@ class UpdateTest : public GraphTest {
   void diamond(bool other_branch_first, bool branches_in_order = false) {
     EXPECT_EQ(launch(first(), 1), CUDA_SUCCESS);
     depend(first(), second(), events_[0]);
-    if (!other_branch_first) EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    if (!other_branch_first) {
+      EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    }
     if (branches_in_order) depend(first(), second(), events_[2]);
     EXPECT_EQ(launch(second(), 3, 1), CUDA_SUCCESS);
-    if (other_branch_first) EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    if (other_branch_first) {
+      EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    }
     depend(second(), first(), events_[1]);
     EXPECT_EQ(launch(first(), 4), CUDA_SUCCESS);
   }
@@ -82,9 +86,13 @@ class UpdateTest : public GraphTest {
   void two_sinks(bool fill_first) {
     EXPECT_EQ(launch(first(), 1), CUDA_SUCCESS);
     depend(first(), second(), events_[0]);
-    if (!fill_first) EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    if (!fill_first) {
+      EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    }
     EXPECT_EQ(fill(second(), 3, 1), CUDA_SUCCESS);
-    if (fill_first) EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    if (fill_first) {
+      EXPECT_EQ(launch(first(), 2), CUDA_SUCCESS);
+    }
     EXPECT_EQ(cu().stream_update_capture_dependencies(second(), nullptr, nullptr, 0,
                                                       CU_STREAM_SET_CAPTURE_DEPENDENCIES),
               CUDA_SUCCESS);
@@ -241,8 +249,8 @@ TEST_F(UpdateFacts, APriorityMayChangeUnlessTheExecutableUsesIt) {
 }
 
 TEST_F(UpdateRules, R4_3_HostFunctionsAndEventsAreFree) {
-  const auto body = [&](CUhostFn run, CUevent event) {
-    EXPECT_EQ(cu().launch_host_func(first(), run, nullptr), CUDA_SUCCESS);
+  const auto body = [&](CUhostFn function, CUevent event) {
+    EXPECT_EQ(cu().launch_host_func(first(), function, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cu().event_record_with_flags(event, first(), CU_EVENT_RECORD_EXTERNAL), CUDA_SUCCESS);
     EXPECT_EQ(cu().stream_wait_event(first(), event, CU_EVENT_WAIT_EXTERNAL), CUDA_SUCCESS);
   };

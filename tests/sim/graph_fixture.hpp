@@ -169,7 +169,9 @@ class GraphTest : public Rules {
     std::size_t count = 0;
     EXPECT_EQ(cu().graph_get_nodes(of, nullptr, &count), CUDA_SUCCESS);
     std::vector<CUgraphNode> found(count);
-    if (count > 0) EXPECT_EQ(cu().graph_get_nodes(of, found.data(), &count), CUDA_SUCCESS);
+    if (count > 0) {
+      EXPECT_EQ(cu().graph_get_nodes(of, found.data(), &count), CUDA_SUCCESS);
+    }
     return found;
   }
 
@@ -179,13 +181,13 @@ class GraphTest : public Rules {
     return found;
   }
 
-  struct edges {
+  struct edge_list {
     std::vector<CUgraphNode> nodes;
     std::vector<CUgraphEdgeData> data;
   };
 
-  edges dependencies(CUgraphNode of) {
-    edges found{std::vector<CUgraphNode>(16), std::vector<CUgraphEdgeData>(16)};
+  edge_list dependencies(CUgraphNode of) {
+    edge_list found{std::vector<CUgraphNode>(16), std::vector<CUgraphEdgeData>(16)};
     std::size_t count = 16;
     EXPECT_EQ(cu().graph_node_get_dependencies(of, found.nodes.data(), found.data.data(), &count),
               CUDA_SUCCESS);

@@ -85,7 +85,9 @@ TEST_F(ThreadRules, ACaptureThatAnotherThreadEndsFailsCleanly) {
     const CUresult result = cu().stream_end_capture(first(), &made);
     EXPECT_EQ(result, made ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     EXPECT_EQ(status(first()), CU_STREAM_CAPTURE_STATUS_NONE);
-    if (made) EXPECT_EQ(cu().graph_destroy(made), CUDA_SUCCESS);
+    if (made) {
+      EXPECT_EQ(cu().graph_destroy(made), CUDA_SUCCESS);
+    }
   }
   stop = true;
   other.join();

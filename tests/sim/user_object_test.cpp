@@ -67,14 +67,16 @@ TEST_F(UserObjectRules, R6_4_TheDestructorRunsElsewhereAndMayNotCallTheDriver) {
   EXPECT_EQ(gone(1), 1);
   EXPECT_EQ(seen_.result, CUDA_ERROR_NOT_PERMITTED);
   // An H200 runs it within the call that gives the last reference back.
-  if (driver().is_simulator()) EXPECT_NE(seen_.thread, std::this_thread::get_id());
+  if (driver().is_simulator()) {
+    EXPECT_NE(seen_.thread, std::this_thread::get_id());
+  }
 }
 
 TEST_F(UserObjectRules, R6_4_CreateChecksItsArguments) {
   CUuserObject made = nullptr;
   constexpr unsigned flags = CU_USER_OBJECT_NO_DESTRUCTOR_SYNC;
-  const auto create = [&](CUuserObject* out, CUhostFn destroy, unsigned count, unsigned with) {
-    return cu().user_object_create(out, &seen_, destroy, count, with);
+  const auto create = [&](CUuserObject* out, CUhostFn destructor, unsigned count, unsigned with) {
+    return cu().user_object_create(out, &seen_, destructor, count, with);
   };
   EXPECT_EQ(create(nullptr, witness::destroy, 1, flags), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(create(&made, nullptr, 1, flags), CUDA_ERROR_INVALID_VALUE);
