@@ -9,6 +9,7 @@
 
 #include "cugraft/context.hpp"
 #include "cugraft/error.hpp"
+#include "failure_checks.hpp"
 
 namespace cugraft::cli {
 namespace {
@@ -64,6 +65,18 @@ void look_at_engines(diagnosis& result) {
   }
 }
 
+// What native does when a re-capture fails, which its self-test inside the library leaves out.
+void look_at_failures(diagnosis& result) {
+  try {
+    result.failures_checked = true;
+    for (const std::string& finding : failure_checks_in_child(*result.chosen))
+      result.findings.push_back({finding, "tell cugraft's developers, with the driver's version"});
+  } catch (const error& failure) {
+    result.failures_checked = false;
+    result.findings.push_back({failure.what(), "run doctor where it may start processes"});
+  }
+}
+
 void advise(diagnosis& result) {
   const chosen_driver& chosen = *result.chosen;
   if (!chosen.missing.empty())
@@ -106,6 +119,7 @@ diagnosis diagnose(const driver_options& options) {
   else
     look_at_engines(result);
   advise(result);
+  if (result.usable()) look_at_failures(result);
   return result;
 }
 

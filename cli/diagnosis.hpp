@@ -37,6 +37,7 @@ struct diagnosis {
   std::vector<feature_status> features;
   std::vector<engine_status> engines;
   std::vector<finding> findings;
+  bool failures_checked = false;  ///< the engine native was made to fail, in a process of its own
 
   /// Whether some engine runs.
   bool usable() const noexcept;

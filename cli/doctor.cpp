@@ -35,6 +35,9 @@ void print_text(const diagnosis& found) {
     fmt::print("engine   {:<20}{}{}{}{}\n", to_string(engine.which),
                engine.usable ? "usable" : "not usable", engine.automatic ? ", automatic" : "",
                engine.why.empty() ? "" : ": ", engine.why);
+  if (found.failures_checked)
+    fmt::print("failures native was made to fail in a process of its own; what was not as it should "
+               "be is listed as missing\n");
   for (const finding& finding : found.findings)
     fmt::print("missing  {}\n         what to do: {}\n", finding.missing, finding.advice);
   fmt::print("result   cugraft is {} here\n", found.usable() ? "usable" : "not usable");
@@ -81,6 +84,7 @@ void print_json(const diagnosis& found) {
   all["devices"] = to_json_array(found.devices);
   all["features"] = to_json_array(found.features);
   all["engines"] = to_json_array(found.engines);
+  all["failures_checked"] = found.failures_checked;
   all["findings"] = to_json_array(found.findings);
   print_object(all);
 }

@@ -5,6 +5,7 @@
 
 #include "cugraft/error.hpp"
 #include "exit_status.hpp"
+#include "failure_checks.hpp"
 #include "json_output.hpp"
 #include "options.hpp"
 
@@ -42,6 +43,7 @@ int run(const CLI::App& app, const command_line& line) {
   try {
     if (command == "demo") return run_demo(line.demo);
     if (command == "doctor") return run_doctor(line.doctor);
+    if (command == failure_checks_command) return run_failure_checks_command(line.failure_checks);
     return refuse_undelivered(command);
   } catch (const unsupported_error& failure) {
     print_error(failure, as_json);

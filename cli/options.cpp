@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cugraft/version.hpp"
+#include "failure_checks.hpp"
 
 namespace cugraft::cli {
 namespace {
@@ -61,6 +62,11 @@ void declare_doctor(CLI::App& app, doctor_options& options) {
   command.final_callback([&options] { check_driver(options.driver); });
 }
 
+// Started by doctor, not by people.
+void declare_failure_checks(CLI::App& app, driver_options& options) {
+  declare_driver(*app.add_subcommand(failure_checks_command)->group(""), options);
+}
+
 }  // namespace
 
 void declare_options(CLI::App& app, command_line& line) {
@@ -70,6 +76,7 @@ void declare_options(CLI::App& app, command_line& line) {
   app.require_subcommand(1);
   declare_doctor(app, line.doctor);
   declare_demo(app, line.demo);
+  declare_failure_checks(app, line.failure_checks);
   app.add_subcommand("render", "Not delivered yet: draws a report or a graph")->allow_extras();
   app.add_subcommand("diff", "Not delivered yet: compares two graphs")->allow_extras();
 }

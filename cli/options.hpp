@@ -5,6 +5,7 @@
 
 #include "demo.hpp"
 #include "doctor.hpp"
+#include "driver_choice.hpp"
 
 namespace cugraft::cli {
 
@@ -12,6 +13,7 @@ namespace cugraft::cli {
 struct command_line {
   demo_options demo;
   doctor_options doctor;
+  driver_options failure_checks;
 };
 
 /// Declares the subcommands; what they are given goes into `line`, which has to outlive `app`.

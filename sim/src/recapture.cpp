@@ -2,8 +2,6 @@
 #include "recapture.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <ranges>
 #include <utility>
 
 #include "attributes.hpp"
@@ -118,11 +116,11 @@ CUresult recapture::fail(capture_sequence& sequence) {
 
 CUresult recapture::finish(capture_sequence& sequence) {
   if (failed_ || position_ < sequence.target->nodes.size()) return error_graph_recapture_failure;
-  for (difference& each : std::views::reverse(waiting_)) {
-    const bool accepted = ask(each);
+  for (auto each = waiting_.rbegin(); each != waiting_.rend(); ++each) {
+    const bool accepted = ask(*each);
     if (sequence.ended) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (!accepted || !sequence.active) return error_graph_recapture_failure;
-    write(*each.node, std::move(each.now));
+    write(*each->node, std::move(each->now));
   }
   if (chosen(choice::recapture_touches_executables) == 1) follow(*sequence.target);
   if (chosen(choice::recapture_keeps_handles) == 1) renew_handles(*sequence.target);

@@ -77,8 +77,8 @@ void put_back(detail::graph_state& graph, const planned_change& change,
   const CUgraphNode node = graph.node_handles[change.node];
   bool restored = write_node(*graph.table, node, change.raw.before).ok();
   if (done.attributes && done.old_attributes != nullptr)
-    restored &= graph.table->graph_kernel_node_copy_attributes(node, done.old_attributes) ==
-                CUDA_SUCCESS;
+    restored &=
+        graph.table->graph_kernel_node_copy_attributes(node, done.old_attributes) == CUDA_SUCCESS;
   if (!restored) graph.damaged.push_back(change.node);  // reserved by the caller
 }
 
@@ -111,8 +111,7 @@ class saved_values {
 call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
   std::vector<applied_node> done(changes.size());
   for (std::size_t i = 0; i < changes.size(); ++i)
-    done[i].attributes =
-        changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
+    done[i].attributes = changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
   graph.damaged.reserve(graph.damaged.size() + changes.size());
   saved_values saved(graph, changes);
   attribute_store store(*graph.table);

@@ -42,12 +42,13 @@ graph finish(detail::session_state& session) {
   auto ended = session.end();
   state->handle = ended.graph;  // owned from here on, whatever fails
   if (session.failure() || !ended.result.ok()) {
-    const session_failure failure = session.failure().value_or(
-        session_failure{ended.unjoined.empty() && ended.result.code != CUDA_ERROR_STREAM_CAPTURE_UNJOINED
-                            ? mismatch::driver_failure
-                            : mismatch::capture_unjoined,
-                        ended.result});
-    throw capture_error(describe_failure(session, failure, std::nullopt, std::move(ended.unjoined)));
+    const session_failure failure = session.failure().value_or(session_failure{
+        ended.unjoined.empty() && ended.result.code != CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+            ? mismatch::driver_failure
+            : mismatch::capture_unjoined,
+        ended.result});
+    throw capture_error(
+        describe_failure(session, failure, std::nullopt, std::move(ended.unjoined)));
   }
   state->context = session.context();
   state->origin = node_origin::stream_calls;

@@ -18,7 +18,8 @@ struct exec_values {
   /// The graph's structure is no longer what the executable was instantiated from.
   bool structure_changed = false;
 
-  /// Saves what the executable holds for `node`, unless an older value is there already: then false.
+  /// Saves what the executable holds for `node`, unless an older value is there already: then
+  /// false.
   bool save(std::uint32_t node, const std::shared_ptr<const model::node_value>& value) {
     return old.try_emplace(node, value).second;
   }

@@ -117,10 +117,9 @@ void repair(executable& exec) {
   while (!exec.damaged.empty()) {
     const std::uint32_t node = exec.damaged.back();
     const auto old = exec.old.find(node);
-    const call_result set =
-        write_exec_node(*graph.table, exec.handle, graph.node_handles[node],
-                        old != exec.old.end() ? *old->second : graph.nodes.value(node),
-                        graph.context);
+    const call_result set = write_exec_node(
+        *graph.table, exec.handle, graph.node_handles[node],
+        old != exec.old.end() ? *old->second : graph.nodes.value(node), graph.context);
     check(set.code, set.function, exec.handle);
     exec.damaged.pop_back();
   }
@@ -136,8 +135,7 @@ whole_result update_whole(executable& exec) {
                    "cuGraphExecUpdate"};
   }
   result.update_result = static_cast<int>(info.result);
-  const auto at =
-      std::find(graph.node_handles.begin(), graph.node_handles.end(), info.errorNode);
+  const auto at = std::find(graph.node_handles.begin(), graph.node_handles.end(), info.errorNode);
   if (!result.call.ok() && at != graph.node_handles.end())
     result.node = static_cast<std::uint32_t>(at - graph.node_handles.begin());
   return result;

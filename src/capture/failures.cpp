@@ -12,9 +12,12 @@ namespace {
 
 const char* mode_text(capture_mode mode) noexcept {
   switch (mode) {
-    case capture_mode::global: return "global";
-    case capture_mode::relaxed: return "relaxed";
-    default: return "thread-local";
+    case capture_mode::global:
+      return "global";
+    case capture_mode::relaxed:
+      return "relaxed";
+    default:
+      return "thread-local";
   }
 }
 
@@ -31,7 +34,8 @@ std::string nodes_text(std::size_t count) {
 // Where the capture died: behind which node, and what would have come next.
 std::string place_text(const detail::session_state& session,
                        const std::optional<node_summary>& next_expected) {
-  const std::size_t count = session.client() != nullptr ? session.matched() : session.notes().size();
+  const std::size_t count =
+      session.client() != nullptr ? session.matched() : session.notes().size();
   std::string text = " after " + nodes_text(count);
   if (next_expected) text += ", before " + describe_node(*next_expected);
   return text;
@@ -44,14 +48,15 @@ std::string call_text(const session_failure& failure) {
 
 std::string invalidated_text(const detail::session_state& session, const session_failure& failure,
                              const std::string& place) {
-  std::string text = session.describe() + " was invalidated" + place + ": " +
-                     (failure.foreign ? "a call that cugraft did not make broke it, or put in other "
-                                        "work than the graph has"
-                                      : call_text(failure)) +
-                     "; capture mode " + mode_text(session.mode()) +
-                     "; suspects are calls that synchronise, query or allocate (in the global mode "
-                     "of any thread), and the synchronisation of the device or of the legacy stream "
-                     "in any mode";
+  std::string text =
+      session.describe() + " was invalidated" + place + ": " +
+      (failure.foreign ? "a call that cugraft did not make broke it, or put in other "
+                         "work than the graph has"
+                       : call_text(failure)) +
+      "; capture mode " + mode_text(session.mode()) +
+      "; suspects are calls that synchronise, query or allocate (in the global mode "
+      "of any thread), and the synchronisation of the device or of the legacy stream "
+      "in any mode";
   if (const auto forks = session.open_forks(); !forks.empty())
     text += "; not joined yet: " + list(forks);
   return text;
@@ -64,7 +69,8 @@ std::string unjoined_text(const detail::session_state& session,
   for (const node_summary& leaf : unjoined) leaves.push_back(describe_node(leaf));
   if (!leaves.empty()) text += ": " + list(leaves);
   if (const auto forks = session.open_forks(); !forks.empty()) text += " (" + list(forks) + ")";
-  return text + "; join every fork, or wait for its last work on the stream where the session began";
+  return text +
+         "; join every fork, or wait for its last work on the stream where the session began";
 }
 
 std::string text_of(const detail::session_state& session, const session_failure& failure,
@@ -72,16 +78,21 @@ std::string text_of(const detail::session_state& session, const session_failure&
                     const std::vector<node_summary>& unjoined) {
   const std::string place = place_text(session, next_expected);
   switch (failure.why) {
-    case mismatch::capture_invalidated: return invalidated_text(session, failure, place);
-    case mismatch::capture_unjoined: return unjoined_text(session, unjoined);
+    case mismatch::capture_invalidated:
+      return invalidated_text(session, failure, place);
+    case mismatch::capture_unjoined:
+      return unjoined_text(session, unjoined);
     case mismatch::unknown_node:
       return session.describe() + " met a node that is not the graph's" + place + ": " +
              (failure.foreign
                   ? "a call that cugraft did not make put in other work than the graph has"
-                  : call_text(failure) + "; this driver does not keep the node handles of a graph "
-                                         "that is re-captured");
-    case mismatch::rejected: return session.describe() + " was rejected by the native hook" + place;
-    default: return session.describe() + " failed" + place + ": " + call_text(failure);
+                  : call_text(failure) +
+                        "; this driver does not keep the node handles of a graph "
+                        "that is re-captured");
+    case mismatch::rejected:
+      return session.describe() + " was rejected by the native hook" + place;
+    default:
+      return session.describe() + " failed" + place + ": " + call_text(failure);
   }
 }
 

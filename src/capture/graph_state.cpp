@@ -28,7 +28,8 @@ std::vector<model::dependency> read_dependencies(const driver_table& table, CUgr
           "cuGraphNodeGetDependencies");
   std::vector<model::dependency> result;
   for (std::size_t i = 0; i < count; ++i)
-    result.push_back({positions.at(nodes[i]), {edges[i].from_port, edges[i].to_port, edges[i].type}});
+    result.push_back(
+        {positions.at(nodes[i]), {edges[i].from_port, edges[i].to_port, edges[i].type}});
   return result;
 }
 

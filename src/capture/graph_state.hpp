@@ -57,7 +57,7 @@ struct graph_state {
 
   std::weak_ptr<session_state> open_session;
   std::optional<recapture_failure> last_failure;
-  std::vector<std::uint32_t> damaged;  ///< nodes that a failed re-capture could not put back
+  std::vector<std::uint32_t> damaged;     ///< nodes that a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes
   std::unique_ptr<engine_memory> memory;
   std::vector<fork_stream> fork_streams;  ///< of former sessions, for the next `fork`

@@ -27,7 +27,8 @@ CUgraph foreign_capture(stream_ref stream) {
 void CUDA_CB destroy_payload(void* payload) noexcept { delete static_cast<host_payload*>(payload); }
 
 // Makes `payload` a user object of `graph`, which owns it from then on.
-void give_to_graph(const driver_table& table, CUgraph graph, std::unique_ptr<host_payload>& payload) {
+void give_to_graph(const driver_table& table, CUgraph graph,
+                   std::unique_ptr<host_payload>& payload) {
   CUuserObject object = nullptr;
   check(table.user_object_create(&object, payload.get(), &destroy_payload, 1,
                                  CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),

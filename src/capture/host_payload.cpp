@@ -74,8 +74,8 @@ bool same_host_function(const host_function& a, const host_function& b) {
 const host_payload* payload_of(const model::graph& graph, std::size_t node) noexcept {
   if (graph.kind(node) != node_kind::host) return nullptr;
   const void* const owner = graph.owner(node).get();
-  const bool ours = graph.same(node, model::host_value{
-                                         reinterpret_cast<std::uintptr_t>(&run_host_payload),
+  const bool ours =
+      graph.same(node, model::host_value{reinterpret_cast<std::uintptr_t>(&run_host_payload),
                                          reinterpret_cast<std::uintptr_t>(owner)});
   return ours ? static_cast<const host_payload*>(owner) : nullptr;
 }

@@ -64,16 +64,24 @@ CUDA_MEMCPY3D native_params(const model::copy_value& copy) noexcept {
   params.Height = copy.height;
   params.Depth = copy.depth;
   switch (params.srcMemoryType) {
-    case CU_MEMORYTYPE_HOST: params.srcHost = from_integer<void*>(copy.source.address); break;
-    case CU_MEMORYTYPE_ARRAY: params.srcArray = from_integer<CUarray>(copy.source.address); break;
-    default: params.srcDevice = from_integer<CUdeviceptr>(copy.source.address);
+    case CU_MEMORYTYPE_HOST:
+      params.srcHost = from_integer<void*>(copy.source.address);
+      break;
+    case CU_MEMORYTYPE_ARRAY:
+      params.srcArray = from_integer<CUarray>(copy.source.address);
+      break;
+    default:
+      params.srcDevice = from_integer<CUdeviceptr>(copy.source.address);
   }
   switch (params.dstMemoryType) {
-    case CU_MEMORYTYPE_HOST: params.dstHost = from_integer<void*>(copy.destination.address); break;
+    case CU_MEMORYTYPE_HOST:
+      params.dstHost = from_integer<void*>(copy.destination.address);
+      break;
     case CU_MEMORYTYPE_ARRAY:
       params.dstArray = from_integer<CUarray>(copy.destination.address);
       break;
-    default: params.dstDevice = from_integer<CUdeviceptr>(copy.destination.address);
+    default:
+      params.dstDevice = from_integer<CUdeviceptr>(copy.destination.address);
   }
   return params;
 }
@@ -98,9 +106,12 @@ CUDA_HOST_NODE_PARAMS native_params(const model::host_value& host) noexcept {
 
 std::uintptr_t address_of(CUmemorytype kind, const void* host, CUdeviceptr device, CUarray array) {
   switch (kind) {
-    case CU_MEMORYTYPE_HOST: return reinterpret_cast<std::uintptr_t>(host);
-    case CU_MEMORYTYPE_ARRAY: return reinterpret_cast<std::uintptr_t>(array);
-    default: return static_cast<std::uintptr_t>(device);
+    case CU_MEMORYTYPE_HOST:
+      return reinterpret_cast<std::uintptr_t>(host);
+    case CU_MEMORYTYPE_ARRAY:
+      return reinterpret_cast<std::uintptr_t>(array);
+    default:
+      return static_cast<std::uintptr_t>(device);
   }
 }
 
@@ -149,7 +160,8 @@ const std::shared_ptr<const model::kernel_layout>& layout_cache::of(CUfunction f
   return of(kernel::from_native_handle(detail::access::make<driver>(*table_), function));
 }
 
-std::shared_ptr<const model::kernel_layout> layout_cache::known(CUfunction function) const noexcept {
+std::shared_ptr<const model::kernel_layout> layout_cache::known(
+    CUfunction function) const noexcept {
   const auto found = layouts_.find(function);
   return found == layouts_.end() ? nullptr : found->second;
 }
@@ -187,24 +199,24 @@ std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const*
 
 model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept {
   model::copy_value value;
-  value.source = {.memory_kind = static_cast<int>(copy.srcMemoryType),
-                  .address = address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice,
-                                        copy.srcArray),
-                  .x = copy.srcXInBytes,
-                  .y = copy.srcY,
-                  .z = copy.srcZ,
-                  .level = copy.srcLOD,
-                  .pitch = copy.srcPitch,
-                  .height = copy.srcHeight};
-  value.destination = {.memory_kind = static_cast<int>(copy.dstMemoryType),
-                       .address = address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice,
-                                             copy.dstArray),
-                       .x = copy.dstXInBytes,
-                       .y = copy.dstY,
-                       .z = copy.dstZ,
-                       .level = copy.dstLOD,
-                       .pitch = copy.dstPitch,
-                       .height = copy.dstHeight};
+  value.source = {
+      .memory_kind = static_cast<int>(copy.srcMemoryType),
+      .address = address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray),
+      .x = copy.srcXInBytes,
+      .y = copy.srcY,
+      .z = copy.srcZ,
+      .level = copy.srcLOD,
+      .pitch = copy.srcPitch,
+      .height = copy.srcHeight};
+  value.destination = {
+      .memory_kind = static_cast<int>(copy.dstMemoryType),
+      .address = address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray),
+      .x = copy.dstXInBytes,
+      .y = copy.dstY,
+      .z = copy.dstZ,
+      .level = copy.dstLOD,
+      .pitch = copy.dstPitch,
+      .height = copy.dstHeight};
   value.width_bytes = copy.WidthInBytes;
   value.height = copy.Height;
   value.depth = copy.Depth;
@@ -245,7 +257,9 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
   model::node_value value;
   value.kind = static_cast<node_kind>(type);
   switch (value.kind) {
-    case node_kind::kernel: value.data = read_kernel(table, node, layouts, attributes); break;
+    case node_kind::kernel:
+      value.data = read_kernel(table, node, layouts, attributes);
+      break;
     case node_kind::copy: {
       CUDA_MEMCPY3D params = {};
       check(table.graph_memcpy_node_get_params(node, &params), "cuGraphMemcpyNodeGetParams");
@@ -267,10 +281,11 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
     }
     case node_kind::event_record:
     case node_kind::event_wait:
-      value.data = model::event_value{
-          read_event(table, node, value.kind == node_kind::event_record)};
+      value.data =
+          model::event_value{read_event(table, node, value.kind == node_kind::event_record)};
       break;
-    default: break;  // carried as opaque
+    default:
+      break;  // carried as opaque
   }
   return value;
 }

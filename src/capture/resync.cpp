@@ -51,15 +51,15 @@ void close_graph(detail::graph_state& graph) {
 
 void read_again(detail::graph_state& graph) {
   layout_cache layouts(*graph.table);
-  const graph_content now = read_content(*graph.table, graph.handle, layouts, attribute_check::semantic);
+  const graph_content now =
+      read_content(*graph.table, graph.handle, layouts, attribute_check::semantic);
   const std::vector<CUgraphNode> old_handles = std::exchange(graph.node_handles, now.handles);
   const model::graph old = std::exchange(graph.nodes, now.nodes);
   carry_over(old, old_handles, graph);
   graph.damaged.clear();
   graph.stamp = new_stamp();
-  const bool same_structure =
-      old_handles == graph.node_handles &&
-      !model::first_mismatch(old.structure(), graph.nodes.structure());
+  const bool same_structure = old_handles == graph.node_handles &&
+                              !model::first_mismatch(old.structure(), graph.nodes.structure());
   if (!same_structure) {
     graph.origin = node_origin::unknown;
     graph.has_foreign_nodes = true;

@@ -15,9 +15,12 @@ namespace {
 
 CUstreamCaptureMode native_mode(capture_mode mode) noexcept {
   switch (mode) {
-    case capture_mode::global: return CU_STREAM_CAPTURE_MODE_GLOBAL;
-    case capture_mode::relaxed: return CU_STREAM_CAPTURE_MODE_RELAXED;
-    default: return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    case capture_mode::global:
+      return CU_STREAM_CAPTURE_MODE_GLOBAL;
+    case capture_mode::relaxed:
+      return CU_STREAM_CAPTURE_MODE_RELAXED;
+    default:
+      return CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
   }
 }
 
@@ -86,9 +89,9 @@ session_state::session_state(stream_ref origin, capture_mode mode,
 void session_state::begin() {
   const CUstreamCaptureMode mode = native_mode(mode_);
   const call_result result =
-      client_ ? client_->begin(origin_.get(), mode)
-              : call_result{table_->stream_begin_capture(origin_.get(), mode),
-                            "cuStreamBeginCapture"};
+      client_
+          ? client_->begin(origin_.get(), mode)
+          : call_result{table_->stream_begin_capture(origin_.get(), mode), "cuStreamBeginCapture"};
   CUgraph leftover = nullptr;
   if (!result.ok()) {
     if (still_capturing(*table_, origin_.get()))
@@ -102,8 +105,8 @@ void session_state::begin() {
     builders_.push_back({0, true});
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
-    check(table_->stream_get_capture_info(origin_.get(), &status, &id, &captured_graph_,
-                                          nullptr, nullptr, nullptr),
+    check(table_->stream_get_capture_info(origin_.get(), &status, &id, &captured_graph_, nullptr,
+                                          nullptr, nullptr),
           "cuStreamGetCaptureInfo", origin_.get());
     capture_id_ = id;
     open_recorder(shared_from_this(), origin_);
@@ -326,8 +329,8 @@ std::vector<node_summary> session_state::unjoined_leaves() {
   std::vector<node_summary> result;
   for (const CUgraphNode leaf : leaves) {
     if (reached.contains(leaf)) continue;
-    const auto position = static_cast<std::uint32_t>(
-        std::find(all.begin(), all.end(), leaf) - all.begin());
+    const auto position =
+        static_cast<std::uint32_t>(std::find(all.begin(), all.end(), leaf) - all.begin());
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     check(table_->graph_node_get_type(leaf, &type), "cuGraphNodeGetType");
     node_summary summary{{{{position, 0}}}, static_cast<node_kind>(type), {}, {}};

@@ -69,7 +69,7 @@ struct lane {
 
   stream_ref stream;
   int priority = 0;
-  bool blocking = false;  ///< synchronises with the legacy stream
+  bool blocking = false;                 ///< synchronises with the legacy stream
   std::vector<CUgraphNode> nodes;        ///< the driver's dependency set, as last read
   std::vector<model::dependency> front;  ///< the same as positions; re-captures only
   std::uint64_t added = 0;               ///< how often something was added
@@ -123,14 +123,14 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// @throws usage_error  if the session is over, or may not be ended on this thread
   void require_may_end() const;
 
-  /// Reads where the driver is on every stream of the session, so that work which foreign code added
-  /// last is seen. To be called before `end`.
+  /// Reads where the driver is on every stream of the session, so that work which foreign code
+  /// added last is seen. To be called before `end`.
   void observe();
 
   struct ended {
     call_result result;
-    CUgraph graph = nullptr;                ///< the caller's; null if it failed
-    std::vector<node_summary> unjoined{};   ///< leaves that no join reaches
+    CUgraph graph = nullptr;               ///< the caller's; null if it failed
+    std::vector<node_summary> unjoined{};  ///< leaves that no join reaches
   };
 
   /// Ends the driver's capture, whatever state it is in; afterwards all streams are idle and the
@@ -150,7 +150,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// What the found node at `position` is; positions before the first failure are the graph's.
   node_summary found_summary(std::size_t position) const;
   std::size_t matched() const noexcept { return matched_; }
-  /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole session.
+  /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
+  /// session.
   bool has_foreign_nodes() const noexcept { return notes_.size() < matched_; }
   capture_client* client() const noexcept { return client_.get(); }
   std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
@@ -205,7 +206,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::atomic<std::uint64_t> capture_id_{0};
   std::deque<lane> lanes_;  // stable addresses
   std::vector<builder_entry> builders_;
-  std::vector<fork_stream> fork_streams_;  // streams of ours: taken from the graph, given back at the end
+  std::vector<fork_stream>
+      fork_streams_;  // streams of ours: taken from the graph, given back at the end
   std::size_t fork_streams_used_ = 0;
   std::optional<event> link_event_;
   CUgraph captured_graph_ = nullptr;

@@ -40,8 +40,7 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   if (!refresh(where, true)) return track(where, kind, std::move(note));
   if (client_ && (where.front.size() != 1 || where.front.front().node < matched)) {
     // The driver said yes and went on to no node of the graph: it tells of the mismatch at the end.
-    fail({mismatch::driver_failure,
-          {newer::error_graph_recapture_failure, "cuStreamEndCapture"}});
+    fail({mismatch::driver_failure, {newer::error_graph_recapture_failure, "cuStreamEndCapture"}});
     return track(where, kind, std::move(note));
   }
   if (where.nodes.size() == 1) note.node = where.nodes.front();
@@ -114,9 +113,9 @@ void session_state::record(stream_ref stream, event_ref event, bool external) {
   require_open();
   if (external)
     return add_node(stream, node_kind::event_record, {}, [&] {
-      return call_result{table_->event_record_with_flags(event.get(), stream.get(),
-                                                         CU_EVENT_RECORD_EXTERNAL),
-                         "cuEventRecordWithFlags"};
+      return call_result{
+          table_->event_record_with_flags(event.get(), stream.get(), CU_EVENT_RECORD_EXTERNAL),
+          "cuEventRecordWithFlags"};
     });
   lane& where = lane_of(stream);
   if (!failure_ && refresh(where))
@@ -143,8 +142,9 @@ void session_state::wait(stream_ref stream, event_ref event, bool external) {
   }
   lane& where = *known;
   if (!failure_ && (is_new || refresh(where)) &&
-      keeps_going(where, {table_->stream_wait_event(stream.get(), event.get(), 0),
-                          "cuStreamWaitEvent"}, false))
+      keeps_going(where,
+                  {table_->stream_wait_event(stream.get(), event.get(), 0), "cuStreamWaitEvent"},
+                  false))
     refresh(where);
   wait_event(where, event.get());
   if (!is_new) {
@@ -176,9 +176,10 @@ void session_state::link(lane& from, lane& to) {
 }
 
 std::uint32_t session_state::add_builder(const lane& where) {
-  const auto index = static_cast<std::uint32_t>(
-      std::find_if(lanes_.begin(), lanes_.end(), [&](const lane& each) { return &each == &where; }) -
-      lanes_.begin());
+  const auto index =
+      static_cast<std::uint32_t>(std::find_if(lanes_.begin(), lanes_.end(),
+                                              [&](const lane& each) { return &each == &where; }) -
+                                 lanes_.begin());
   builders_.push_back({index, true});
   return static_cast<std::uint32_t>(builders_.size() - 1);
 }
@@ -208,7 +209,8 @@ stream_ref session_state::take_fork_stream(const lane& like) {
     return each.options.blocking == wanted.blocking && each.options.priority == wanted.priority;
   });
   if (found == fork_streams_.end()) {
-    fork_streams_.push_back({stream(context::borrow(driver_of(*table_), context_), wanted), wanted});
+    fork_streams_.push_back(
+        {stream(context::borrow(driver_of(*table_), context_), wanted), wanted});
     found = std::prev(fork_streams_.end());
   }
   std::iter_swap(found, fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cugraft/recapture.hpp"
-
 #include <utility>
+
+#include "cugraft/recapture.hpp"
 
 namespace cugraft {
 namespace {

@@ -19,8 +19,7 @@ constexpr const char* until_compare =
 void refuse_undelivered_options(const recapture_options& options) {
   if (options.with == engine::compare || options.with == engine::direct)
     refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
-  if (options.in_place)
-    refuse_undelivered("recapture_options::in_place", "the other node kinds");
+  if (options.in_place) refuse_undelivered("recapture_options::in_place", "the other node kinds");
   if (options.replace_structure)
     refuse_undelivered("recapture_options::replace_structure", "the engine compare");
   if (options.may_rerun_body)
@@ -48,8 +47,7 @@ const engine_info& find(const std::vector<engine_info>& engines, engine which) {
 std::unique_ptr<recapture_engine> make_native(const engine_info& native,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
-  driver_of(*graph->table)
-      .require(feature::recapture_to_graph, until_compare);
+  driver_of(*graph->table).require(feature::recapture_to_graph, until_compare);
   if (const std::string refusal = native.refusal(*graph); !refusal.empty())
     throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
   return native.make(graph, options);
@@ -68,10 +66,10 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   if (options.with == engine::native) return made;
   const engine_status status = native.status(stream.get_context());
   if (!status.automatic)
-    throw not_implemented_error("engine::automatic leaves native alone on this driver (" +
-                                status.why +
-                                ") and the engine compare is not delivered yet; name engine::native "
-                                "to use it all the same");
+    throw not_implemented_error(
+        "engine::automatic leaves native alone on this driver (" + status.why +
+        ") and the engine compare is not delivered yet; name engine::native "
+        "to use it all the same");
   return made;
 }
 

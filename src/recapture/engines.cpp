@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cugraft/engine.hpp"
-
 #include "engines/registry.hpp"
 
 namespace cugraft {

@@ -49,7 +49,8 @@ void require_consistent(const update_options& options) {
 std::vector<pending_change> pending_changes(executable& exec) {
   const model::graph& nodes = exec.graph->nodes;
   std::erase_if(exec.old, [&](const auto& entry) {
-    return nodes.owner(entry.first) == entry.second->owner && nodes.same(entry.first, *entry.second);
+    return nodes.owner(entry.first) == entry.second->owner &&
+           nodes.same(entry.first, *entry.second);
   });
   const model::exec_traits traits{.node_priority = exec.options.use_node_priority,
                                   .device_launch = exec.options.device_launch};
@@ -85,7 +86,8 @@ bool is_dropped_by_whole_update(const pending_change& change) {
   constexpr std::array dropped{std::string_view("kernel.cluster"),
                                std::string_view("kernel.priority"),
                                std::string_view("kernel.attribute")};
-  return change.judgement.effect == verdict::needs_instantiate && change.judgement.rule != nullptr &&
+  return change.judgement.effect == verdict::needs_instantiate &&
+         change.judgement.rule != nullptr &&
          std::find(dropped.begin(), dropped.end(), change.judgement.rule->id) != dropped.end();
 }
 
@@ -129,8 +131,8 @@ bool try_whole(executable& exec, const std::vector<pending_change>& pending, exe
   return false;
 }
 
-bool try_update(executable& exec, const std::vector<pending_change>& pending,
-                update_method force, exec_update& update) {
+bool try_update(executable& exec, const std::vector<pending_change>& pending, update_method force,
+                exec_update& update) {
   if (exec.handle == nullptr || exec.structure_changed || force == update_method::instantiated)
     return false;
   if (force == update_method::whole) return try_whole(exec, pending, update);
@@ -150,8 +152,8 @@ exec_update update_executable(executable& exec, const update_options& options) {
     return up_to_date(std::move(update), exec,
                       pending.empty() ? update_method::none : update_method::patched);
   }
-  const bool forced = options.force != update_method::automatic &&
-                      options.force != update_method::instantiated;
+  const bool forced =
+      options.force != update_method::automatic && options.force != update_method::instantiated;
   if (!options.may_instantiate || forced) return update;
   update.driver_calls += exec.handle == nullptr ? 1 : 2;
   instantiate(exec, options.destroy_first);
@@ -180,7 +182,8 @@ graph_exec& graph_exec::operator=(graph_exec&& other) noexcept = default;
 graph_exec::~graph_exec() = default;
 
 graph_exec graph::instantiate(const instantiate_options& options) {
-  if (!state_) throw usage_error("the graph is empty: it was moved from, released, reset or closed");
+  if (!state_)
+    throw usage_error("the graph is empty: it was moved from, released, reset or closed");
   refuse_while_open(*state_, "instantiating it");
   if (options.auto_free_on_launch && options.device_launch)
     throw usage_error(
@@ -233,9 +236,8 @@ exec_update graph_exec::update(const update_options& options) {
 bool graph_exec::is_current() const noexcept {
   if (!state_ || state_->handle == nullptr || state_->structure_changed) return false;
   const model::graph& nodes = state_->graph->nodes;
-  return std::all_of(state_->old.begin(), state_->old.end(), [&](const auto& entry) {
-    return nodes.same(entry.first, *entry.second);
-  });
+  return std::all_of(state_->old.begin(), state_->old.end(),
+                     [&](const auto& entry) { return nodes.same(entry.first, *entry.second); });
 }
 
 std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }
@@ -256,6 +258,8 @@ void graph_exec::close() {
   cugraft::close(*closing);
 }
 
-graph_exec::operator bool() const noexcept { return state_ != nullptr && state_->handle != nullptr; }
+graph_exec::operator bool() const noexcept {
+  return state_ != nullptr && state_->handle != nullptr;
+}
 
 }  // namespace cugraft

@@ -38,8 +38,10 @@ recapture_failure apply_failure(const recapture_run& run, const call_result& res
   failure.function = result.function;
   failure.nodes_matched = run.graph->nodes.size();
   failure.used = run.engine->which();
-  failure.message = "the re-capture matched, but the driver refused a change of the graph, which is "
-                    "what it was: " + failure_text(failure.code, failure.function, {});
+  failure.message =
+      "the re-capture matched, but the driver refused a change of the graph, which is "
+      "what it was: " +
+      failure_text(failure.code, failure.function, {});
   return failure;
 }
 
@@ -163,8 +165,7 @@ recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, st
   run->graph = graph;
   const graph_context_scope current(*graph);
   repair(*graph);
-  auto session =
-      std::make_shared<detail::session_state>(stream, options.mode, std::move(run));
+  auto session = std::make_shared<detail::session_state>(stream, options.mode, std::move(run));
   session->fork_streams() = std::move(graph->fork_streams);
   session->begin();
   graph->open_session = session;
@@ -204,7 +205,8 @@ recapture_session::~recapture_session() { abandon(); }
 change_report recapture_session::end() { return try_end().report(); }
 
 recapture_result recapture_session::try_end() {
-  if (!session_) throw usage_error("the re-capture session was moved from: end the one that has it");
+  if (!session_)
+    throw usage_error("the re-capture session was moved from: end the one that has it");
   return finish_recapture(*session_);
 }
 

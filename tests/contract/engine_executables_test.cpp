@@ -93,8 +93,8 @@ TEST_P(EngineExecutables, RefusedPatchLeadsToANewExecutableWhereAllowed) {
 TEST_P(EngineExecutables, NodesThatCannotBePutBackAreRepairedBeforeTheNextLaunch) {
   values_ = std::vector<float>(length, 2.0F);
   recapture_all();
-  simulator().plan({.function = "cuGraphExecKernelNodeSetParams", .nth = 4, .code = 999,
-                    .from_then_on = true});
+  simulator().plan(
+      {.function = "cuGraphExecKernelNodeSetParams", .nth = 4, .code = 999, .from_then_on = true});
   EXPECT_FALSE(exec_.update({.may_instantiate = false}));
   EXPECT_THROW(exec_.launch(stream_), cuda_error);  // never a mixture
   simulator().clear_faults();
@@ -195,8 +195,8 @@ TEST_P(EngineExecutables, ResyncSeesForeignEdits) {
   } fill{reinterpret_cast<std::uintptr_t>(y_.data()), 0, 9, 1, 8, 1};
   graph g = capture(stream_, [&](graph_builder& gb) { fill_async(gb, y_.data(), 1, 8); });
   graph_exec e = g.instantiate();
-  const auto set = reinterpret_cast<set_params>(
-      driver().entry_point("cuGraphMemsetNodeSetParams", 10000));
+  const auto set =
+      reinterpret_cast<set_params>(driver().entry_point("cuGraphMemsetNodeSetParams", 10000));
   ASSERT_EQ(set(g.node(0).get(), &fill), 0);
   EXPECT_TRUE(e.is_current());
   g.resync();

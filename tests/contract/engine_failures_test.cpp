@@ -183,10 +183,10 @@ TEST_P(EngineFailures, HookSeesEveryChangeAndCanReject) {
 
 TEST_P(EngineFailures, HookIsNotAskedWhereTheStructureDiffers) {
   recapture_options options;
-  options.on_mismatch = [](const node_change&) -> hook_answer {
-    throw std::logic_error("asked");
-  };
-  EXPECT_EQ(fail(graph_, [&](graph_builder& gb) { fill_async(gb, x_.data(), 2, 8); }, options).why,
+  options.on_mismatch = [](const node_change&) -> hook_answer { throw std::logic_error("asked"); };
+  EXPECT_EQ(fail(
+                graph_, [&](graph_builder& gb) { fill_async(gb, x_.data(), 2, 8); }, options)
+                .why,
             mismatch::node_count);
 }
 
@@ -227,9 +227,7 @@ TEST_P(EngineFailures, LastFailureTellsWhatABodysOwnExceptionHides) {
 }
 
 TEST_P(EngineFailures, C007_UnjoinedWorkNamesItsLeaves) {
-  const auto body = [&](graph_builder& gb) {
-    original(gb);
-  };
+  const auto body = [&](graph_builder& gb) { original(gb); };
   graph g = capture(stream_, body);
   recapture_session session = g.begin_recapture(stream_, with());
   session.tag("main");

@@ -61,8 +61,10 @@ class EngineFaults : public EngineSuite {
       if (!graph_) return;
       step([&] { exec_ = graph_->instantiate(); });
       change(3);
-      step([&] { graph_->recapture(test_.stream_, [&](graph_builder& gb) { body(gb); },
-                                   test_.with()); });
+      step([&] {
+        graph_->recapture(
+            test_.stream_, [&](graph_builder& gb) { body(gb); }, test_.with());
+      });
       if (!exec_) return;
       step([&] {
         for (const refusal& refused : exec_->update().refused) named_.insert(refused.function);
@@ -86,7 +88,9 @@ class EngineFaults : public EngineSuite {
     void recover() {
       if (!graph_) return;
       change(5);
-      EXPECT_EQ(graph_->recapture(test_.stream_, [&](graph_builder& gb) { body(gb); }, test_.with())
+      EXPECT_EQ(graph_
+                    ->recapture(
+                        test_.stream_, [&](graph_builder& gb) { body(gb); }, test_.with())
                     .nodes_total(),
                 6U);
       if (!exec_) exec_ = graph_->instantiate();
@@ -163,12 +167,12 @@ class EngineFaults : public EngineSuite {
     return spared.contains(fault.function);
   }
 
-  // A release that did not happen and may not be tried again, because the error does not say that it
-  // did not: what it would have released is left (docs/errors.md). HandleSuite has those cases.
+  // A release that did not happen and may not be tried again, because the error does not say that
+  // it did not: what it would have released is left (docs/errors.md). HandleSuite has those cases.
   static bool must_leak(const injected& fault) {
-    static const std::set<std::string> releases{
-        "cuGraphDestroy",     "cuGraphExecDestroy", "cuUserObjectRelease",
-        "cuGraphReleaseUserObject", "cuEventDestroy", "cuStreamDestroy"};
+    static const std::set<std::string> releases{"cuGraphDestroy",      "cuGraphExecDestroy",
+                                                "cuUserObjectRelease", "cuGraphReleaseUserObject",
+                                                "cuEventDestroy",      "cuStreamDestroy"};
     return fault.code == 999 && !fault.after_effect && releases.contains(fault.function);
   }
 
@@ -195,8 +199,8 @@ TEST_P(EngineFaults, EveryCallMayFail) {
   RecordProperty("injected", static_cast<int>(injected_count));
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults, ::testing::Values(engine_case{engine::native, 13030}),
-                         &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults,
+                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

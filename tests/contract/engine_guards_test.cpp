@@ -19,9 +19,10 @@ class EngineGuards : public EngineSuite {
 TEST_P(EngineGuards, BeginOnACapturingStream) {
   graph g = make();
   capture_session open = begin_capture(stream_);
-  EXPECT_THROW_MSG(g.begin_recapture(stream_, with()), usage_error,
-                   "stream 0x10 belongs to the capture that began on stream 0x10: beginning another "
-                   "capture on it would end the capture; end the session first");
+  EXPECT_THROW_MSG(
+      g.begin_recapture(stream_, with()), usage_error,
+      "stream 0x10 belongs to the capture that began on stream 0x10: beginning another "
+      "capture on it would end the capture; end the session first");
   EXPECT_THROW(static_cast<void>(begin_capture(stream_)), usage_error);
   add(open, x_, 1);
   EXPECT_EQ(open.end().node_count(), 1U);
@@ -202,8 +203,8 @@ TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   EXPECT_FALSE(stream_.is_capturing());
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards, ::testing::Values(engine_case{engine::native, 13030}),
-                         &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards,
+                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

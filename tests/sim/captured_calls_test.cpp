@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "driver_under_test.hpp"
-#include "kernels.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/kernels.hpp"
 
 namespace cugraft_sim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "driver_under_test.hpp"
+#include "sim/driver_under_test.hpp"
 
 namespace cugraft_sim {
 namespace {

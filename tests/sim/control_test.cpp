@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "driver_under_test.hpp"
-#include "gate.hpp"
-#include "kernels.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/gate.hpp"
+#include "sim/kernels.hpp"
 
 namespace cugraft_sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "driver_under_test.hpp"
-#include "kernels.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/kernels.hpp"
 
 namespace cugraft_sim {
 namespace {

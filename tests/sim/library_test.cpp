@@ -5,8 +5,8 @@
 #include <fstream>
 #include <string>
 
-#include "driver_under_test.hpp"
-#include "kernels.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/kernels.hpp"
 
 namespace cugraft_sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "driver_under_test.hpp"
-#include "gate.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/gate.hpp"
 
 namespace cugraft_sim {
 namespace {

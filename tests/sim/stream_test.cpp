@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "driver_under_test.hpp"
-#include "gate.hpp"
+#include "sim/driver_under_test.hpp"
+#include "sim/gate.hpp"
 
 namespace cugraft_sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "driver_under_test.hpp"
+#include "sim/driver_under_test.hpp"
 
 namespace cugraft_sim {
 namespace {

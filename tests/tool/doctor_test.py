@@ -30,6 +30,13 @@ class DoctorTest(unittest.TestCase):
         self.assertNotEqual(found["devices"][0]["name"], "")
         self.assertRegex(found["devices"][0]["compute_capability"], r"^[1-9]\d*\.\d$")
 
+    def test_native_is_made_to_fail_in_a_process_of_its_own(self):
+        status, found = tool.run_json("doctor", "--driver", "sim", "--sim-version", "13.3")
+        self.assertEqual(status, tool.OK)
+        self.assertIs(found["failures_checked"], True)
+        _, found = tool.run_json("doctor", "--driver", "sim", "--sim-version", "12.4")
+        self.assertIs(found["failures_checked"], False)
+
     def test_features_come_with_the_version_that_brought_them(self):
         for version, number in (("12.4", 12040), ("13.0", 13000), ("13.5", 13050)):
             _, found = tool.run_json("doctor", "--driver", "sim", "--sim-version", version)

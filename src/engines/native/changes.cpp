@@ -11,7 +11,8 @@ namespace {
 model::kernel_value kernel_of(const model::graph& graph, std::uint32_t node,
                               const CUDA_KERNEL_NODE_PARAMS_v3& params, bool& is_complete) {
   model::kernel_value kernel;
-  kernel.function = params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
+  kernel.function =
+      params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
   kernel.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
   kernel.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
   kernel.shared_memory_bytes = params.sharedMemBytes;
@@ -98,15 +99,24 @@ native_row make_row(const model::graph& graph, std::uint32_t node, recapture_sta
     case node_kind::kernel:
       row.value.data = kernel_of(graph, node, params.kernel, row.is_complete);
       break;
-    case node_kind::copy: row.value.data = copy_value_of(params.memcpy.copyParams); break;
-    case node_kind::fill: row.value.data = fill_of(params.memset); break;
+    case node_kind::copy:
+      row.value.data = copy_value_of(params.memcpy.copyParams);
+      break;
+    case node_kind::fill:
+      row.value.data = fill_of(params.memset);
+      break;
     case node_kind::host:
       row.value.data = model::host_value{reinterpret_cast<std::uintptr_t>(params.host.fn),
                                          reinterpret_cast<std::uintptr_t>(params.host.userData)};
       break;
-    case node_kind::event_record: row.value.data = model::event_value{params.eventRecord.event}; break;
-    case node_kind::event_wait: row.value.data = model::event_value{params.eventWait.event}; break;
-    default: row.is_complete = false;
+    case node_kind::event_record:
+      row.value.data = model::event_value{params.eventRecord.event};
+      break;
+    case node_kind::event_wait:
+      row.value.data = model::event_value{params.eventWait.event};
+      break;
+    default:
+      row.is_complete = false;
   }
   return row;
 }

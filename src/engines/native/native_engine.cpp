@@ -137,16 +137,20 @@ void native_engine::applied(std::uint64_t stamp) noexcept {
 // What went wrong first, as far as the driver and the session know.
 session_failure native_engine::cause_of(const detail::session_state& session,
                                         const detail::session_state::ended& ended) const {
-  if (rejected_) return {mismatch::rejected, {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
+  if (rejected_)
+    return {mismatch::rejected,
+            {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
   if (session.failure()) return *session.failure();
   switch (static_cast<int>(ended.result.code)) {
     case CUDA_SUCCESS:  // the driver accepted fewer nodes than there are
     case newer::error_graph_recapture_failure:
       return {mismatch::node_count, {newer::error_graph_recapture_failure, ended.result.function}};
-    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED: return {mismatch::capture_unjoined, ended.result};
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+      return {mismatch::capture_unjoined, ended.result};
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
       return {mismatch::capture_invalidated, ended.result, true};
-    default: return {mismatch::driver_failure, ended.result};
+    default:
+      return {mismatch::driver_failure, ended.result};
   }
 }
 
@@ -172,8 +176,8 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                         std::string(graph.tag(position))};
   };
   if (!structural) {
-    recapture_failure failure = describe_failure(session, cause, summary(session.matched()),
-                                                 std::move(ended.unjoined));
+    recapture_failure failure =
+        describe_failure(session, cause, summary(session.matched()), std::move(ended.unjoined));
     failure.used = engine::native;
     return failure;
   }
@@ -217,7 +221,8 @@ std::string refusal(const detail::graph_state& graph) {
       case node_kind::fill:
       case node_kind::host:
       case node_kind::event_record:
-      case node_kind::event_wait: break;
+      case node_kind::event_wait:
+        break;
       default:
         return "node " + std::to_string(i) + " is of the kind " + to_string(graph.nodes.kind(i)) +
                ", which stream calls do not make" + advice;

@@ -52,8 +52,7 @@ struct native_graph {
   native_graph(const native_graph&) = delete;
   native_graph& operator=(const native_graph&) = delete;
   ~native_graph() {
-    if (exec != nullptr)
-      release_or_report(table, exec, &driver_table::graph_exec_destroy, exec);
+    if (exec != nullptr) release_or_report(table, exec, &driver_table::graph_exec_destroy, exec);
     if (graph != nullptr) discard_graph(table, graph);
   }
 };
@@ -132,7 +131,8 @@ void test_run::enqueue(const variant& what) {
   check(table_.stream_wait_event(side, fork_.get(), 0), "cuStreamWaitEvent");
   check(table_.memset_d8_async(place(1), 7, chunk, side), "cuMemsetD8Async");
   launch(what.priority);
-  const auto source = what.copies_from_device ? place(0) : reinterpret_cast<CUdeviceptr>(host_.data());
+  const auto source =
+      what.copies_from_device ? place(0) : reinterpret_cast<CUdeviceptr>(host_.data());
   check(table_.memcpy_async(place(2), source, chunk, main), "cuMemcpyAsync");
   check(table_.event_record(join_.get(), side), "cuEventRecord");
   check(table_.stream_wait_event(main, join_.get(), 0), "cuStreamWaitEvent");
@@ -160,9 +160,8 @@ bool test_run::recapture(CUgraph clone) {
 
 void test_run::check_rows(const std::vector<CUgraphNode>& nodes) {
   // Whether a change of attributes alone calls back is left open: cugraft knows its own launches.
-  std::erase_if(rows_, [](const callback_row& row) {
-    return row.now.type == CU_GRAPH_NODE_TYPE_KERNEL;
-  });
+  std::erase_if(rows_,
+                [](const callback_row& row) { return row.now.type == CU_GRAPH_NODE_TYPE_KERNEL; });
   const bool order = rows_.size() == 3 && nodes.size() == 5 && rows_[0].node == nodes[0] &&
                      rows_[1].node == nodes[3] && rows_[2].node == nodes[4];
   expect(order, "the callback comes once for each changed node, in creation order");
@@ -190,7 +189,8 @@ void test_run::check_content(CUgraph clone, const std::vector<CUgraphNode>& node
 
 void test_run::check_executable(CUgraphExec exec) {
   check(table_.graph_launch(exec, main_.get()), "cuGraphLaunch");
-  check(table_.memcpy_async(reinterpret_cast<CUdeviceptr>(host_.data()), place(3), chunk, main_.get()),
+  check(table_.memcpy_async(reinterpret_cast<CUdeviceptr>(host_.data()), place(3), chunk,
+                            main_.get()),
         "cuMemcpyAsync");
   check(table_.stream_synchronize(main_.get()), "cuStreamSynchronize");
   expect(host_.as<unsigned char>()[0] == first_variant.last_value,
@@ -231,7 +231,8 @@ std::string self_test_result::summary() const {
   if (!inconclusive.empty()) return "its self-test could not be run: " + inconclusive;
   if (failed.empty()) return "its self-test passed";
   std::string text = "its self-test failed:";
-  for (const std::string& check : failed) text += (text.back() == ':' ? " not so that " : "; ") + check;
+  for (const std::string& check : failed)
+    text += (text.back() == ':' ? " not so that " : "; ") + check;
   return text;
 }
 

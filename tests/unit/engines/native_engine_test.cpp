@@ -110,14 +110,14 @@ TEST_F(NativeEngineTest, HookNeedsTheEngineToBeNamed) {
 
 TEST_F(NativeEngineTest, FailureMayShowAtTheEndOnly) {
   simulator().set(choice::recapture_failure_shows, 1);
-  const recapture_result result = graph_.try_recapture(
-      stream_,
-      [&](graph_builder& gb) {
-        fill_async(gb, x_.data(), 1, 64);
-        fill_async(gb, y_.data(), 1, 64);
-        launch(gb, {.grid = 1, .block = 32}, add_, x_, 1.0F, 16);
-      },
-      {.with = engine::native});
+  const recapture_result result =
+      graph_.try_recapture(stream_,
+                           [&](graph_builder& gb) {
+                             fill_async(gb, x_.data(), 1, 64);
+                             fill_async(gb, y_.data(), 1, 64);
+                             launch(gb, {.grid = 1, .block = 32}, add_, x_, 1.0F, 16);
+                           },
+                           {.with = engine::native});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().why, mismatch::node_kind) << result.failure().message;
   EXPECT_EQ(result.failure().nodes_matched, 1U);
@@ -162,8 +162,7 @@ TEST_F(NativeEngineTest, GraphsWithHandMadeNodesAreRefusedByName) {
 
 // Each undocumented choice on which cugraft relies: the self-test finds it, and `automatic` then
 // leaves the engine alone.
-class NativeSelfTest : public NativeEngineTest,
-                       public ::testing::WithParamInterface<choice> {};
+class NativeSelfTest : public NativeEngineTest, public ::testing::WithParamInterface<choice> {};
 
 TEST_P(NativeSelfTest, FindsIt) {
   simulator().set(GetParam(), 1);
