@@ -61,8 +61,8 @@ struct native_graph {
 // fork, and look at everything that cugraft relies on.
 class test_run {
  public:
-  explicit test_run(const context& context)
-      : table_(table_of(context.get_driver())),
+  test_run(const driver_table& table, const context& context)
+      : table_(table),
         current_(context),
         relaxed_(table_),
         library_(library::from_image(context, empty_kernel)),
@@ -241,9 +241,10 @@ self_test_result native_self_test(const context& context) {
   static std::map<result_key, self_test_result> remembered;
   const std::lock_guard lock(mutex);
   try {
-    const result_key key{&table_of(context.get_driver()), context.ordinal()};
+    const driver driver = context.get_driver();
+    const result_key key{&table_of(driver), context.ordinal()};
     if (const auto known = remembered.find(key); known != remembered.end()) return known->second;
-    return remembered[key] = {test_run(context).run(), {}};
+    return remembered[key] = {test_run(table_of(driver), context).run(), {}};
   } catch (const error& thrown) {
     return {{}, thrown.what()};
   }

@@ -57,7 +57,8 @@ TEST(ReportSchemaTest, VersionIsThatOfTheHeader) {
 }
 
 TEST(ReportSchemaTest, EveryMemberIsRequired) {
-  for (const auto& [name, definition] : report_schema()["$defs"].items()) {
+  const nlohmann::json definitions = report_schema()["$defs"];
+  for (const auto& [name, definition] : definitions.items()) {
     if (!definition.contains("properties")) continue;
     std::set<std::string> members;
     for (const auto& [member, schema] : definition["properties"].items()) members.insert(member);
