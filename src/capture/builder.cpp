@@ -62,7 +62,9 @@ void graph_builder::join(std::span<const graph_builder> forks) {
     if (fork.session_ != session_)
       throw usage_error("join: a builder of another session cannot be joined into " +
                         session.describe());
-  for (const graph_builder& fork : forks) session.join(stream_, fork.stream_);
+  std::vector<std::uint32_t> indices;
+  for (const graph_builder& fork : forks) indices.push_back(fork.stream_);
+  session.join(stream_, indices);
 }
 
 void graph_builder::host_call(host_function function) {

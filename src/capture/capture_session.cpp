@@ -42,11 +42,7 @@ graph finish(detail::session_state& session) {
   auto ended = session.end();
   state->handle = ended.graph;  // owned from here on, whatever fails
   if (session.failure() || !ended.result.ok()) {
-    const session_failure failure = session.failure().value_or(session_failure{
-        ended.unjoined.empty() && ended.result.code != CUDA_ERROR_STREAM_CAPTURE_UNJOINED
-            ? mismatch::driver_failure
-            : mismatch::capture_unjoined,
-        ended.result});
+    const session_failure failure = session.failure().value_or(failed_end(ended.result));
     throw capture_error(
         describe_failure(session, failure, std::nullopt, std::move(ended.unjoined)));
   }
@@ -59,7 +55,7 @@ graph finish(detail::session_state& session) {
   state->nodes = std::move(content.nodes);
   state->stamp = new_stamp();
   complete_nodes(*state, session);
-  state->record = make_record(state->nodes, std::move(session.kept()));
+  state->record = make_record(*state, std::move(session.kept()));
   state->fork_streams = std::move(session.fork_streams());
   return access::make<graph>(std::move(state));
 }

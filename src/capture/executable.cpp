@@ -114,6 +114,10 @@ patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
 
 void repair(executable& exec) {
   const detail::graph_state& graph = *exec.graph;
+  if (exec.structure_changed && !exec.damaged.empty())
+    throw usage_error(identify(exec.handle) +
+                      " holds values of a refused update, and its graph has another structure now: "
+                      "update() with may_instantiate makes a new one");
   while (!exec.damaged.empty()) {
     const std::uint32_t node = exec.damaged.back();
     const auto old = exec.old.find(node);
@@ -160,15 +164,26 @@ void release_retired(executable& exec) noexcept {
 }
 
 void launch(executable& exec, stream_ref stream) {
-  call(stream, &driver_table::graph_launch, exec.handle, stream.get());
   std::size_t marked = 0;
   for (const executable::retirement& each : exec.retirements) marked += each.count;
-  const std::size_t retired = exec.box->retired_count();
-  if (retired == marked) return;
+  const std::size_t retired = exec.box->retired_count() - marked;
+  if (retired == 0) return call(stream, &driver_table::graph_launch, exec.handle, stream.get());
   // Launches of one executable run one after the other: once this one is done, no earlier one runs.
-  event done(stream.get_context());
-  call(stream, &driver_table::event_record, done.get(), stream.get());
-  exec.retirements.push_back({retired - marked, std::move(done)});
+  // Whatever can fail comes before the launch, but for the record: without it the next launch marks.
+  exec.retirements.push_back({retired, event(stream.get_context())});
+  event& done = exec.retirements.back().done;
+  CUresult result = CUDA_SUCCESS;
+  const auto forget_mark = [&] { exec.retirements.pop_back(); };
+  try {
+    call(stream, &driver_table::graph_launch, exec.handle, stream.get());
+    result = exec.graph->table->event_record(done.get(), stream.get());
+  } catch (...) {
+    forget_mark();
+    throw;
+  }
+  if (result == CUDA_SUCCESS) return;
+  report_failure(result, "cuEventRecord", done.get());
+  forget_mark();
 }
 
 void upload(executable& exec, stream_ref stream) {

@@ -98,6 +98,22 @@ std::string text_of(const detail::session_state& session, const session_failure&
 
 }  // namespace
 
+session_failure failed_end(const call_result& result) noexcept {
+  switch (result.code) {
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED: return {mismatch::capture_unjoined, result};
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+      return {mismatch::capture_invalidated, result, true};
+    default: return {mismatch::driver_failure, result};
+  }
+}
+
+node_summary summary_of(const model::graph& graph, std::size_t node) {
+  return {{{{static_cast<std::uint32_t>(node), 0}}},
+          graph.kind(node),
+          std::string(graph.name(node)),
+          std::string(graph.tag(node))};
+}
+
 std::string describe_node(const node_summary& node) {
   std::string text = "node " + to_string(node.path) + " (" + to_string(node.kind);
   if (!node.name.empty()) text += " \"" + node.name + "\"";

@@ -16,12 +16,18 @@ void discard_graph(const driver_table& table, CUgraph graph) noexcept;
 [[noreturn]] void throw_begin_failure(const call_result& result, stream_ref stream,
                                       bool is_recapture);
 
+/// What the driver's end of a capture that no call before it broke says.
+session_failure failed_end(const call_result& result) noexcept;
+
 /// What is told of a capture that was invalidated or was not joined, or of a call that failed.
 /// `next_expected` is the node that a re-capture wanted next.
 recapture_failure describe_failure(const detail::session_state& session,
                                    const session_failure& failure,
                                    const std::optional<node_summary>& next_expected,
                                    std::vector<node_summary> unjoined);
+
+/// What a node of a graph is, for reports.
+node_summary summary_of(const model::graph& graph, std::size_t node);
 
 /// One line about a node: "node 3 (kernel \"saxpy\", tag \"norm\")".
 std::string describe_node(const node_summary& node);

@@ -84,9 +84,12 @@ graph_context_scope::graph_context_scope(const detail::graph_state& graph) {
     scope_.emplace(context::borrow(driver_of(*graph.table), graph.context));
 }
 
-record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept,
+record_ptr make_record(const detail::graph_state& graph,
+                       std::vector<std::shared_ptr<const void>> kept,
                        std::shared_ptr<const void> foreign) {
   auto record = std::make_shared<generation_record>();
+  record->table = graph.table;
+  const model::graph& nodes = graph.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes.owner(i)) record->node_owners.push_back(nodes.owner(i));
   auto& owners = record->node_owners;

@@ -85,6 +85,10 @@ graph_content read_content(const driver_table& table, CUgraph graph, layout_cach
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);
 
+/// Attaches to the driver's graph what its nodes point to, so that it lives as long as that graph and
+/// what is made from it. @throws cuda_error
+void give_owners_to_graph(const detail::graph_state& graph);
+
 /// Destroys the driver's graph. @throws cuda_error
 void close_graph(detail::graph_state& graph);
 
@@ -105,9 +109,10 @@ class graph_context_scope {
 /// @throws cuda_error
 std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
 
-/// What a graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what foreign
+/// What the graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what foreign
 /// code attached to the graph that it captured into, may be null.
-record_ptr make_record(const model::graph& nodes, std::vector<std::shared_ptr<const void>> kept,
+record_ptr make_record(const detail::graph_state& graph,
+                       std::vector<std::shared_ptr<const void>> kept,
                        std::shared_ptr<const void> foreign = nullptr);
 
 }  // namespace cugraft

@@ -160,16 +160,6 @@ const std::shared_ptr<const model::kernel_layout>& layout_cache::of(CUfunction f
   return of(kernel::from_native_handle(detail::access::make<driver>(*table_), function));
 }
 
-std::shared_ptr<const model::kernel_layout> layout_cache::known(
-    CUfunction function) const noexcept {
-  const auto found = layouts_.find(function);
-  return found == layouts_.end() ? nullptr : found->second;
-}
-
-void layout_cache::add(CUfunction function, std::shared_ptr<const model::kernel_layout> layout) {
-  layouts_.emplace(function, std::move(layout));
-}
-
 CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept {
   // A kernel may stand where a function is wanted (driver rules, 1.3).
   return params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);

@@ -32,11 +32,6 @@ class layout_cache {
   /// @throws cuda_error
   const std::shared_ptr<const model::kernel_layout>& of(CUfunction function);
 
-  /// What is known; null if nothing is. Makes no driver call.
-  std::shared_ptr<const model::kernel_layout> known(CUfunction function) const noexcept;
-
-  void add(CUfunction function, std::shared_ptr<const model::kernel_layout> layout);
-
  private:
   const driver_table* table_;
   std::unordered_map<CUfunction, std::shared_ptr<const model::kernel_layout>> layouts_;

@@ -9,6 +9,7 @@
 #include "base/report.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
+#include "handles/relaxed_scope.hpp"
 
 namespace cugraft {
 namespace {
@@ -63,6 +64,14 @@ class release_queue {
 };
 
 }  // namespace
+
+generation_record::~generation_record() {
+  if (table == nullptr) return;
+  const relaxed_scope relaxed(*table, std::nothrow);
+  node_owners.clear();
+  kept.clear();
+  foreign.reset();
+}
 
 void release_later(record_list records) noexcept {
   if (!records.empty()) release_queue::instance().push(std::move(records));

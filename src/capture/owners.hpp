@@ -14,6 +14,13 @@ namespace cugraft {
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
 /// executables that run it.
 struct generation_record {
+  generation_record() = default;
+  generation_record(const generation_record&) = delete;
+  generation_record& operator=(const generation_record&) = delete;
+  /// Owners may call CUDA when they go: that ends nobody's capture.
+  ~generation_record();
+
+  const driver_table* table = nullptr;  ///< null while nothing is kept
   std::vector<std::shared_ptr<const void>> node_owners;  ///< without repetitions
   std::vector<std::shared_ptr<const void>> kept;         ///< in the order of the calls of `keep`
   std::shared_ptr<const void> foreign;  ///< the captured graph, with what foreign code attached

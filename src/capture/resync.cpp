@@ -43,6 +43,12 @@ CUgraph make_graph(const driver_table& table) {
   return make_handle(table, &driver_table::graph_create, &driver_table::graph_destroy, 0U);
 }
 
+void give_owners_to_graph(const detail::graph_state& graph) {
+  owner_box box(*graph.table);
+  box.replace(graph.record);
+  call(*graph.table, &driver_table::graph_retain_user_object, graph.handle, box.object(), 1U, 0U);
+}
+
 void close_graph(detail::graph_state& graph) {
   graph.memory.reset();
   const CUgraph handle = std::exchange(graph.handle, nullptr);
@@ -69,7 +75,7 @@ void read_again(detail::graph_state& graph) {
     }
   }
   if (same_structure && !save_differences(old, graph)) return;
-  graph.record = make_record(graph.nodes, graph.record->kept);
+  graph.record = make_record(graph, graph.record->kept, graph.record->foreign);
   ++graph.generation;
 }
 

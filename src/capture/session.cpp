@@ -51,6 +51,16 @@ std::unordered_set<CUgraphNode> ancestors(const driver_table& table,
   return reached;
 }
 
+// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
+void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes) {
+  for (model::dependency& each : front)
+    if (nodes.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
+}
+
+bool is_legacy(stream_ref stream) noexcept {
+  return stream.get() == nullptr || stream.get() == CU_STREAM_LEGACY;
+}
+
 bool still_capturing(const driver_table& table, CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   return table.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
@@ -77,7 +87,7 @@ session_state::session_state(stream_ref origin, capture_mode mode,
       mode_(mode),
       client_(std::move(client)),
       layouts_(*table_) {
-  if (origin == stream_ref::legacy(origin.get_driver()) || origin.get() == nullptr)
+  if (is_legacy(origin))
     throw usage_error(
         "the legacy stream cannot capture: give a stream made by cugraft::stream, or the "
         "per-thread stream");
@@ -131,10 +141,18 @@ void session_state::require_open() const {
 void session_state::require_may_end() const {
   const std::lock_guard lock(mutex_);
   require_open();
+  require_own_thread(lanes_.front());
   if (mode_ == capture_mode::relaxed || thread_ == std::this_thread::get_id()) return;
   throw usage_error(describe() +
                     " must be ended on the thread that began it, or be begun in the relaxed mode; "
                     "it stays open");
+}
+
+// The per-thread stream is another one on each thread.
+void session_state::require_own_thread(const lane& where) const {
+  if (where.stream.get() != CU_STREAM_PER_THREAD || thread_ == std::this_thread::get_id()) return;
+  throw usage_error(describe() +
+                    " has the per-thread stream of the thread that began it: use and end it there");
 }
 
 bool session_state::has_failed() const noexcept {
@@ -146,6 +164,29 @@ lane* session_state::find_lane(stream_ref stream) noexcept {
   for (lane& each : lanes_)
     if (each.stream == stream) return &each;
   return nullptr;
+}
+
+// A stream of the caller's that joins the session: from here on nothing runs there for real by
+// accident.
+lane& session_state::bring_in(stream_ref stream) {
+  if (is_legacy(stream))
+    throw usage_error("the legacy stream cannot join " + describe() +
+                      ": give a stream made by cugraft::stream");
+  refuse_if_capturing(stream, "bringing it into another");
+  lane& made = add_lane(stream, false);
+  try {
+    add_stream(shared_from_this(), stream);
+  } catch (...) {
+    lanes_.pop_back();
+    throw;
+  }
+  if (held_) hold(stream);
+  return made;
+}
+
+void session_state::take_out_last() noexcept {
+  forget_stream(lanes_.back().stream);
+  lanes_.pop_back();
 }
 
 // What a stream is like is asked before it captures: the driver refuses the flags of a capturing
@@ -215,9 +256,10 @@ bool session_state::read_front(const CUgraphNode* nodes, const CUgraphEdgeData* 
   return true;
 }
 
-// After a driver call on `where` that failed: throws if the call did nothing, so that the session
-// is unharmed; else the session has failed, and false comes back. True if the call succeeded.
-bool session_state::keeps_going(lane& where, const call_result& result, bool adds_node) {
+// After a driver call that failed, told by a stream that was in the capture before it: throws if the
+// call did nothing there, so that the session is unharmed; else the session has failed, and false
+// comes back. True if the call succeeded.
+bool session_state::keeps_going(lane& where, const call_result& result) {
   if (result.ok()) return true;
   if (result.code == newer::error_graph_recapture_failure) {
     fail({mismatch::driver_failure, result});
@@ -228,7 +270,7 @@ bool session_state::keeps_going(lane& where, const call_result& result, bool add
   const bool asked = table_->stream_is_capturing(where.stream.get(), &status) == CUDA_SUCCESS;
   if (asked && status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     if (!refresh(where)) return false;
-    if (!adds_node || where.nodes == before)
+    if (where.nodes == before)
       check(result.code, result.function, where.stream.get());  // throws: nothing happened
     fail({mismatch::driver_failure, result});
     return false;
@@ -253,10 +295,22 @@ void session_state::note_matched() {
     found_.append(expected.kind(i), expected.structure().dependencies(i));
 }
 
-void session_state::observe() {
+void session_state::observe() noexcept {
   const std::lock_guard lock(mutex_);
-  for (lane& each : lanes_)
-    if (failure_ || !refresh(each)) return;
+  if (phase_ != phase::open) return;
+  try {
+    for (lane& each : lanes_)
+      if (failure_ || !refresh(each)) return;
+  } catch (const std::exception&) {
+    // for want of memory: then what foreign code did last is not seen
+  }
+}
+
+void session_state::drop_contents() noexcept {
+  notes_.clear();
+  tracked_notes_.clear();
+  kept_.clear();
+  events_.clear();
 }
 
 // The driver's capture is over after a mismatch. So that foreign work on the session's streams
@@ -283,18 +337,27 @@ void session_state::hold(stream_ref stream) noexcept {
     const CUevent event = link_event();
     if (table_->event_record(event, origin_.get()) == CUDA_SUCCESS)
       static_cast<void>(table_->stream_wait_event(stream.get(), event, 0));
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // without an event the stream is not held: cugraft's own calls put nothing on it all the same
   }
+}
+
+// Whether the driver went on to a new node of the graph, and the node waits for what the graph's
+// does: a driver may tell of a mismatch at the end only, or not look at the kind of an edge.
+bool session_state::is_where_expected(const lane& where, std::size_t matched, bool programmatic) {
+  if (where.front.size() != 1 || where.front.front().node < matched) return false;
+  const model::graph& expected = client_->expected();
+  if (programmatic) make_programmatic(front_before_, expected.structure());
+  std::sort(front_before_.begin(), front_before_.end());
+  const auto last = std::unique(front_before_.begin(), front_before_.end());
+  const auto wanted = expected.structure().dependencies(where.front.front().node);
+  return std::equal(front_before_.begin(), last, wanted.begin(), wanted.end());
 }
 
 void session_state::track(lane& where, node_kind kind, node_note note) {
   if (!client_) return;
   const auto position = static_cast<std::uint32_t>(found_.size());
-  // Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
-  if (note.programmatic)
-    for (model::dependency& each : where.front)
-      if (found_.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
+  if (note.programmatic) make_programmatic(where.front, found_);
   found_.append(kind, where.front);
   tracked_notes_.push_back(std::move(note));
   where.front.assign(1, {position, {}});
@@ -385,6 +448,7 @@ void session_state::abandon() noexcept {
     client_->dropped();
   else if (result.graph != nullptr)
     discard_graph(*table_, result.graph);
+  drop_contents();
 }
 
 void session_state::destroying(stream_ref stream) noexcept {

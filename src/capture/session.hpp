@@ -116,7 +116,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool has_failed() const noexcept;
   std::vector<std::uint32_t> fork(std::uint32_t builder, std::size_t count);
   std::uint32_t fork(std::uint32_t builder, stream_ref onto);
-  void join(std::uint32_t builder, std::uint32_t fork);
+  void join(std::uint32_t builder, std::span<const std::uint32_t> forks);
   void keep(std::uint32_t builder, std::shared_ptr<const void> owner);
   void tag(std::uint32_t builder, std::string_view name);
 
@@ -125,7 +125,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   /// Reads where the driver is on every stream of the session, so that work which foreign code
   /// added last is seen. To be called before `end`.
-  void observe();
+  void observe() noexcept;
 
   struct ended {
     call_result result;
@@ -163,6 +163,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   const driver_table& table() const noexcept { return *table_; }
   std::vector<std::string> open_forks() const;
 
+  /// Lets go of what was given to the session; builders may outlive it.
+  void drop_contents() noexcept;
+
  private:
   enum class phase { fresh, open, over };
   struct builder_entry {
@@ -176,19 +179,24 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void wait_event(lane& where, CUevent event);
 
   void require_open() const;
+  void require_own_thread(const lane& where) const;
   const builder_entry& require_building(std::uint32_t builder) const;
   lane& lane_of(stream_ref stream);
   lane& add_lane(stream_ref stream, bool is_capturing);
+  lane& bring_in(stream_ref stream);
+  void take_out_last() noexcept;
   lane* find_lane(stream_ref stream) noexcept;
   bool refresh(lane& where, bool own = false);
   bool read_front(const CUgraphNode* nodes, const CUgraphEdgeData* edges, std::size_t count);
-  bool keeps_going(lane& where, const call_result& result, bool adds_node);
+  bool keeps_going(lane& asked, const call_result& result);
+  bool is_where_expected(const lane& where, std::size_t matched, bool programmatic);
   void track(lane& where, node_kind kind, node_note note);
   void fail(session_failure failure);
   void hold_streams() noexcept;
   void hold(stream_ref stream) noexcept;
   CUevent link_event();
-  void link(lane& from, lane& to);
+  void link(lane& from, lane& to, bool is_new);
+  void wait_or_take_out(lane& where, bool is_new, CUevent event);
   std::vector<node_summary> unjoined_leaves();
   std::uint32_t add_builder(const lane& where);
   stream_ref take_fork_stream(const lane& like);
@@ -220,6 +228,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::optional<session_failure> failure_;
   std::size_t matched_ = 0;
   std::vector<model::dependency> front_read_;
+  std::vector<model::dependency> front_before_;  // of the node that is being added
   bool held_ = false;
   std::string over_because_;
   model::structure found_;                // re-captures: what was matched, then what was tracked

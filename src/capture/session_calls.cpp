@@ -36,11 +36,14 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
   notes_.reserve(notes_.size() + 1);  // what the driver took is noted without fail
   const std::size_t matched = matched_;
-  if (!keeps_going(where, enqueue(), true)) return track(where, kind, std::move(note));
+  front_before_ = where.front;
+  if (!keeps_going(where, enqueue())) return track(where, kind, std::move(note));
   if (!refresh(where, true)) return track(where, kind, std::move(note));
-  if (client_ && (where.front.size() != 1 || where.front.front().node < matched)) {
-    // The driver said yes and went on to no node of the graph: it tells of the mismatch at the end.
-    fail({mismatch::driver_failure, {newer::error_graph_recapture_failure, "cuStreamEndCapture"}});
+  if (client_ && !is_where_expected(where, matched, note.programmatic)) {
+    matched_ = matched;
+    where.front = front_before_;
+    fail({mismatch::driver_failure,
+          {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}});
     return track(where, kind, std::move(note));
   }
   if (where.nodes.size() == 1) note.node = where.nodes.front();
@@ -76,10 +79,11 @@ void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std:
 }
 
 void session_state::host_call(stream_ref stream, host_function function) {
+  // Made, and destroyed if the graph's own stays, outside the lock: it is the user's code.
+  const auto payload = std::make_shared<host_payload>(host_payload{std::move(function)});
+  std::shared_ptr<const void> owner = payload;
   const std::lock_guard lock(mutex_);
   require_open();
-  auto payload = std::make_shared<host_payload>(host_payload{std::move(function)});
-  std::shared_ptr<const void> owner = payload;
   if (client_ && matched_ < client_->expected().size()) {
     // Where the graph's own function is as good, it stays: then nothing changed for the driver.
     const std::shared_ptr<const void>& old = client_->expected().owner(matched_);
@@ -119,7 +123,7 @@ void session_state::record(stream_ref stream, event_ref event, bool external) {
     });
   lane& where = lane_of(stream);
   if (!failure_ && refresh(where))
-    keeps_going(where, {table_->event_record(event.get(), stream.get()), "cuEventRecord"}, false);
+    keeps_going(where, {table_->event_record(event.get(), stream.get()), "cuEventRecord"});
   record_event(where, event.get());
   note_event(shared_from_this(), event);
 }
@@ -133,23 +137,28 @@ void session_state::wait(stream_ref stream, event_ref event, bool external) {
           table_->stream_wait_event(stream.get(), event.get(), CU_EVENT_WAIT_EXTERNAL),
           "cuStreamWaitEvent"};
     });
-  lane* known = find_lane(stream);
-  const bool is_new = known == nullptr;
-  if (is_new) {
-    add_stream(shared_from_this(), stream);  // from here on nothing runs there for real by accident
-    known = &add_lane(stream, false);
-    if (held_) hold(stream);
-  }
-  lane& where = *known;
-  if (!failure_ && (is_new || refresh(where)) &&
-      keeps_going(where,
-                  {table_->stream_wait_event(stream.get(), event.get(), 0), "cuStreamWaitEvent"},
-                  false))
-    refresh(where);
+  lane* const known = find_lane(stream);
+  lane& where = known != nullptr ? *known : bring_in(stream);
+  wait_or_take_out(where, known == nullptr, event.get());
   wait_event(where, event.get());
-  if (!is_new) {
-    ++where.added;
-    where.joined = false;
+  if (known == nullptr) return;
+  ++where.added;
+  where.joined = false;
+}
+
+// Lets `where` wait. If that throws, the session is as before: a stream that came in for it is out.
+void session_state::wait_or_take_out(lane& where, bool is_new, CUevent event) {
+  if (failure_) return;
+  try {
+    if (!is_new && !refresh(where)) return;
+    lane& asked = is_new ? lanes_.front() : where;
+    if (is_new && !refresh(asked)) return;
+    const call_result result{table_->stream_wait_event(where.stream.get(), event, 0),
+                             "cuStreamWaitEvent"};
+    if (keeps_going(asked, result)) refresh(where);
+  } catch (...) {
+    if (is_new) take_out_last();
+    throw;
   }
 }
 
@@ -159,20 +168,16 @@ CUevent session_state::link_event() {
   return link_event_->get();
 }
 
-void session_state::link(lane& from, lane& to) {
+void session_state::link(lane& from, lane& to, bool is_new) {
   const CUevent event = link_event();
-  const bool is_new = to.nodes.empty() && to.added == 0;
   if (!failure_ && refresh(from) &&
-      keeps_going(from, {table_->event_record(event, from.stream.get()), "cuEventRecord"}, false) &&
-      keeps_going(to, {table_->stream_wait_event(to.stream.get(), event, 0), "cuStreamWaitEvent"},
-                  false))
-    refresh(to);
+      keeps_going(from, {table_->event_record(event, from.stream.get()), "cuEventRecord"}))
+    wait_or_take_out(to, is_new, event);
   record_event(from, event);
   wait_event(to, event);
-  if (!is_new) {
-    ++to.added;
-    to.joined = false;
-  }
+  if (is_new) return;
+  ++to.added;
+  to.joined = false;
 }
 
 std::uint32_t session_state::add_builder(const lane& where) {
@@ -194,7 +199,9 @@ const session_state::builder_entry& session_state::require_building(std::uint32_
 
 stream_ref session_state::stream_of(std::uint32_t builder) const {
   const std::lock_guard lock(mutex_);
-  return lanes_[require_building(builder).lane].stream;
+  const lane& where = lanes_[require_building(builder).lane];
+  require_own_thread(where);
+  return where.stream;
 }
 
 bool session_state::is_building(std::uint32_t builder) const noexcept {
@@ -222,11 +229,8 @@ std::vector<std::uint32_t> session_state::fork(std::uint32_t builder, std::size_
   const std::uint32_t from = require_building(builder).lane;
   std::vector<std::uint32_t> forks;
   for (std::size_t i = 0; i < count; ++i) {
-    const stream_ref stream = take_fork_stream(lanes_[from]);
-    add_stream(shared_from_this(), stream);
-    lane& made = add_lane(stream, false);
-    if (held_) hold(stream);
-    link(lanes_[from], made);
+    lane& made = bring_in(take_fork_stream(lanes_[from]));
+    link(lanes_[from], made, true);
     forks.push_back(add_builder(made));
   }
   return forks;
@@ -238,26 +242,26 @@ std::uint32_t session_state::fork(std::uint32_t builder, stream_ref onto) {
   if (&table_of(onto) != table_)
     throw usage_error("fork onto " + identify(onto.get()) +
                       " of another driver: all streams of a session are of one driver");
-  lane* known = find_lane(onto);
-  if (known == nullptr) {
-    refuse_if_capturing(onto, "forking onto it");
-    add_stream(shared_from_this(), onto);
-    known = &add_lane(onto, false);
-    if (held_) hold(onto);
-  }
-  link(lanes_[from], *known);
-  return add_builder(*known);
+  lane* const known = find_lane(onto);
+  lane& where = known != nullptr ? *known : bring_in(onto);
+  link(lanes_[from], where, known == nullptr);
+  return add_builder(where);
 }
 
-void session_state::join(std::uint32_t builder, std::uint32_t fork) {
+void session_state::join(std::uint32_t builder, std::span<const std::uint32_t> forks) {
   const std::lock_guard lock(mutex_);
   const std::uint32_t into = require_building(builder).lane;
-  const std::uint32_t from = require_building(fork).lane;
-  if (builder == fork)
-    throw usage_error("a builder cannot be joined into itself (" +
-                      identify(lanes_[from].stream.get()) + ")");
-  if (into != from) link(lanes_[from], lanes_[into]);
-  builders_[fork].open = false;
+  for (const std::uint32_t fork : forks) {
+    if (builder == fork)
+      throw usage_error("a builder cannot be joined into itself (" +
+                        identify(lanes_[into].stream.get()) + ")");
+    require_building(fork);
+  }
+  for (const std::uint32_t fork : forks) {
+    const std::uint32_t from = builders_[fork].lane;
+    if (into != from) link(lanes_[from], lanes_[into], false);
+    builders_[fork].open = false;
+  }
 }
 
 void session_state::keep(std::uint32_t builder, std::shared_ptr<const void> owner) {

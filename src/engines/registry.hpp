@@ -37,7 +37,7 @@ class recapture_engine : public capture_client {
   /// The outcome was applied, and `stamp` is the graph's content now.
   virtual void applied(std::uint64_t stamp) noexcept = 0;
 
-  void over(detail::session_state&) noexcept override {}
+  void over(detail::session_state&) noexcept final {}
 };
 
 /// Whether an engine can be used on a driver, and takes a graph.

@@ -18,6 +18,11 @@ struct entry {
 };
 
 constexpr entry entries[] = {
+    {rule_row::graph_structure,
+     {"graph.structure",
+      "The graph has other nodes or edges than the one that the executable was made from; "
+      "instantiate anew.",
+      "driver facts, User objects and attributes", needs_instantiate}},
     {rule_row::opaque,
      {"opaque",
       "The parameters of this node were not read, so nothing says what an executable would have to "

@@ -8,6 +8,7 @@ namespace cugraft::model {
 /// Rows of the table of update rules, the most telling first: of several rows that fit equally
 /// strict, the first names the change.
 enum class rule_row : unsigned char {
+  graph_structure,  ///< of executables, never of a node
   opaque,
   kernel_cluster,
   kernel_cooperative,

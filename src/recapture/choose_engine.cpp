@@ -48,8 +48,12 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
   driver_of(*graph->table).require(feature::recapture_to_graph, until_compare);
-  if (const std::string refusal = native.refusal(*graph); !refusal.empty())
-    throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
+  if (const std::string refusal = native.refusal(*graph); !refusal.empty()) {
+    if (options.with == engine::native)
+      throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
+    throw not_implemented_error("no delivered engine takes " + identify(graph->handle) + ": " +
+                                refusal + ", when it is delivered");
+  }
   return native.make(graph, options);
 }
 

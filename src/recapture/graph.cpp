@@ -25,6 +25,14 @@ std::shared_ptr<detail::graph_state> own(const driver& driver, CUgraph handle) {
   return state;
 }
 
+// Where the node is; `resync` may have made the graph smaller.
+std::size_t index_in(const std::shared_ptr<detail::graph_state>& graph, const node_path& path) {
+  if (!graph) throw usage_error("the node reference is empty: take one from a graph");
+  const std::size_t index = path.steps.front().node;
+  if (index < graph->nodes.size()) return index;
+  throw usage_error(identify(graph->handle) + " has no node " + to_string(path) + " any more");
+}
+
 [[noreturn]] void refuse_undelivered(const char* what) {
   throw not_implemented_error(std::string("graph::") + what +
                               " is not delivered yet: it comes with the engine compare");
@@ -34,7 +42,8 @@ std::shared_ptr<detail::graph_state> own(const driver& driver, CUgraph handle) {
 
 graph::graph(std::shared_ptr<detail::graph_state> state) noexcept : state_(std::move(state)) {}
 
-graph::graph(const driver& driver) : state_(own(driver, make_graph(table_of(driver)))) {
+graph::graph(const driver& driver) : state_(own(driver, nullptr)) {
+  state_->handle = make_graph(*state_->table);
   state_->origin = node_origin::stream_calls;  // it has none
   state_->has_foreign_nodes = false;
   state_->stamp = new_stamp();
@@ -127,6 +136,7 @@ CUgraph graph::get() const { return state_of(state_).handle; }
 CUgraph graph::release() {
   detail::graph_state& state = state_of(state_);
   refuse_while_open(state, "releasing it");
+  give_owners_to_graph(state);
   state.owns_handle = false;
   const CUgraph handle = state.handle;
   state_.reset();
@@ -149,16 +159,16 @@ void graph::resync() {
   read_again(state);
 }
 
-node_kind node_ref::kind() const { return graph_->nodes.kind(path_.steps.front().node); }
-std::string_view node_ref::name() const { return graph_->nodes.name(path_.steps.front().node); }
-std::string_view node_ref::tag() const { return graph_->nodes.tag(path_.steps.front().node); }
+node_kind node_ref::kind() const { return graph_->nodes.kind(index_in(graph_, path_)); }
+std::string_view node_ref::name() const { return graph_->nodes.name(index_in(graph_, path_)); }
+std::string_view node_ref::tag() const { return graph_->nodes.tag(index_in(graph_, path_)); }
 const node_path& node_ref::path() const noexcept { return path_; }
-CUgraphNode node_ref::get() const { return graph_->node_handles[path_.steps.front().node]; }
+CUgraphNode node_ref::get() const { return graph_->node_handles[index_in(graph_, path_)]; }
 
 std::vector<node_ref> node_ref::dependencies() const {
   std::vector<node_ref> result;
   for (const model::dependency& each :
-       graph_->nodes.structure().dependencies(path_.steps.front().node)) {
+       graph_->nodes.structure().dependencies(index_in(graph_, path_))) {
     node_ref before = *this;
     before.path_.steps = {{each.node, 0}};
     if (result.empty() || result.back().path_ != before.path_) result.push_back(std::move(before));

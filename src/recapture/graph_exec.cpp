@@ -10,6 +10,7 @@
 #include "base/identify.hpp"
 #include "capture/apply.hpp"
 #include "capture/executable.hpp"
+#include "capture/failures.hpp"
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
@@ -61,12 +62,8 @@ std::vector<pending_change> pending_changes(executable& exec) {
 }
 
 refusal refusal_of(const executable& exec, const pending_change& change, update_method tried) {
-  const model::graph& nodes = exec.graph->nodes;
   refusal result;
-  result.node = {{{{change.what.node, 0}}},
-                 nodes.kind(change.what.node),
-                 std::string(nodes.name(change.what.node)),
-                 std::string(nodes.tag(change.what.node))};
+  result.node = summary_of(exec.graph->nodes, change.what.node);
   if (change.judgement.rule != nullptr) result.rule = change.judgement.rule->id;
   result.predicted = change.judgement.effect;
   result.tried = tried;
@@ -133,8 +130,15 @@ bool try_whole(executable& exec, const std::vector<pending_change>& pending, exe
 
 bool try_update(executable& exec, const std::vector<pending_change>& pending, update_method force,
                 exec_update& update) {
-  if (exec.handle == nullptr || exec.structure_changed || force == update_method::instantiated)
+  if (force == update_method::instantiated) return false;
+  if (exec.handle == nullptr || exec.structure_changed) {
+    refusal refused;
+    refused.rule = "graph.structure";
+    refused.predicted = verdict::needs_instantiate;
+    refused.tried = update_method::none;
+    update.refused.push_back(std::move(refused));
     return false;
+  }
   if (force == update_method::whole) return try_whole(exec, pending, update);
   return try_patch(exec, pending, update);
 }
@@ -188,6 +192,11 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   if (options.auto_free_on_launch && options.device_launch)
     throw usage_error(
         "instantiate_options: auto_free_on_launch and device_launch exclude each other");
+  if (options.upload) {
+    if (&table_of(*options.upload) != state_->table)
+      throw usage_error("instantiate_options: the stream of upload is of another driver");
+    refuse_if_capturing(*options.upload, "uploading an executable graph on it");
+  }
   const graph_context_scope current(*state_);
   repair(*state_);
   auto result = access::make<graph_exec>();

@@ -24,8 +24,7 @@ recapture_failure rejected_failure(const recapture_run& run, const raw_change& c
   failure.nodes_matched = run.graph->nodes.size();
   failure.used = run.engine->which();
   const std::uint32_t node = change.path.steps.front().node;
-  failure.found = node_summary{change.path, run.graph->nodes.kind(node),
-                               std::string(run.graph->nodes.name(node)), change.tag};
+  failure.found = summary_of(run.graph->nodes, node);
   failure.message = "the change of " + describe_node(*failure.found) +
                     " was rejected by the mismatch hook; the graph is what it was";
   return failure;
@@ -43,6 +42,25 @@ recapture_failure apply_failure(const recapture_run& run, const call_result& res
       "what it was: " +
       failure_text(failure.code, failure.function, {});
   return failure;
+}
+
+// What cannot be read back is a failure like any other.
+recapture_outcome finish_engine(const recapture_run& run, detail::session_state& session) {
+  try {
+    return run.engine->finish(session);
+  } catch (const cuda_error& thrown) {
+    recapture_outcome outcome;
+    outcome.failure.emplace();
+    outcome.failure->why = mismatch::driver_failure;
+    outcome.failure->code = thrown.code();
+    outcome.failure->function = thrown.function();
+    outcome.failure->nodes_matched = run.graph->nodes.size();
+    outcome.failure->used = run.engine->which();
+    outcome.failure->message = std::string("the re-capture matched, but what changed could not be "
+                                           "read; the graph is what it was: ") +
+                               thrown.what();
+    return outcome;
+  }
 }
 
 // The hook sees every change before anything is applied; the first that it rejects decides.
@@ -68,7 +86,7 @@ bool renew_record(detail::graph_state& graph, std::vector<std::shared_ptr<const 
     value.owner = owner;
     graph.nodes.assign(node, value);
   }
-  graph.record = make_record(graph.nodes, std::move(kept), outcome.foreign_owner);
+  graph.record = make_record(graph, std::move(kept), outcome.foreign_owner);
   return owners_differ;
 }
 
@@ -111,27 +129,36 @@ std::optional<recapture_failure> apply(const recapture_run& run, detail::session
   return std::nullopt;
 }
 
-// Unless the outcome was applied, nothing of the re-capture is used.
+// The graph stays closed to others until all is done; unless the outcome was applied, nothing of the
+// re-capture is used.
 class outcome_guard {
  public:
-  explicit outcome_guard(recapture_engine& engine) noexcept : engine_(engine) {}
+  outcome_guard(recapture_run& run, detail::session_state& session) noexcept
+      : run_(run), session_(session) {
+    run_.is_finishing = true;
+  }
   outcome_guard(const outcome_guard&) = delete;
   outcome_guard& operator=(const outcome_guard&) = delete;
   ~outcome_guard() {
-    if (!applied_) engine_.dropped();
+    if (!applied_) run_.engine->dropped();
+    run_.graph->open_session.reset();
+    session_.drop_contents();
   }
   void applied() noexcept { applied_ = true; }
 
  private:
-  recapture_engine& engine_;
+  recapture_run& run_;
+  detail::session_state& session_;
   bool applied_ = false;
 };
 
-// Ends a session that has failed, for the reason that `graph::last_failure` gives.
+// Ends the session if it has failed, for the reason that `graph::last_failure` gives.
 void note_failure(recapture_session& session) noexcept {
   try {
-    static_cast<void>(session.try_end());
-  } catch (const std::exception&) {
+    const auto& state = access::session(session);
+    state->observe();  // a foreign call may have been the one that failed
+    if (state->has_failed()) static_cast<void>(session.try_end());
+  } catch (...) {
     // of a hook, or for want of memory: the body's exception goes before it
   }
 }
@@ -141,8 +168,8 @@ void note_failure(recapture_session& session) noexcept {
 recapture_result finish_recapture(detail::session_state& session) {
   session.require_may_end();
   auto& run = static_cast<recapture_run&>(*session.client());
-  outcome_guard guard(*run.engine);
-  recapture_outcome outcome = run.engine->finish(session);
+  outcome_guard guard(run, session);
+  recapture_outcome outcome = finish_engine(run, session);
   if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
   if (!outcome.failure && !run.options.compare_only) {
     outcome.failure = apply(run, session, outcome);
@@ -159,6 +186,10 @@ recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, st
   if (&table_of(stream) != graph->table)
     throw usage_error(identify(graph->handle) + " and " + identify(stream.get()) +
                       " are of two drivers: re-capture on a stream of the graph's driver");
+  if (graph->context != nullptr && stream.get_context().get() != graph->context)
+    throw usage_error(identify(graph->handle) + " was captured in " + identify(graph->context) +
+                      " and " + identify(stream.get()) +
+                      " is of another: re-capture on a stream of the graph's context");
   auto run = std::make_unique<recapture_run>();
   run->engine = choose_engine(graph, stream, options);
   run->options = options;
@@ -181,7 +212,7 @@ recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, strea
   try {
     body(session);
   } catch (...) {
-    if (session.has_failed()) note_failure(session);
+    note_failure(session);
     throw;  // the body's own exception leaves unchanged; the session is abandoned by its destructor
   }
   return session.try_end();

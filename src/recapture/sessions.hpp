@@ -13,6 +13,7 @@ struct recapture_run final : capture_client {
   std::shared_ptr<detail::graph_state> graph;
   recapture_options options;
   std::unique_ptr<recapture_engine> engine;
+  bool is_finishing = false;  ///< the end has come: the graph is open again when all is applied
 
   call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
     return engine->begin(stream, mode);
@@ -24,7 +25,7 @@ struct recapture_run final : capture_client {
   void dropped() noexcept override { engine->dropped(); }
   void over(detail::session_state& session) noexcept override {
     graph->fork_streams = std::move(session.fork_streams());
-    graph->open_session.reset();
+    if (!is_finishing) graph->open_session.reset();
   }
 };
 

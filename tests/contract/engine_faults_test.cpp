@@ -84,6 +84,15 @@ class EngineFaults : public EngineSuite {
       EXPECT_EQ(test_.simulator().live().capturing_streams, 0U);
     }
 
+    // What was instantiated runs, with all of the old values or all of the new.
+    void expect_old_or_new() {
+      if (!exec_) return;
+      test_.clear(test_.x_);
+      exec_->launch(test_.stream_);
+      const float result = test_.read(test_.x_).front();
+      EXPECT_TRUE(result == 2.0F || result == 6.0F) << result;
+    }
+
     // With nothing failing any more, the graph and the executable are as good as new ones.
     void recover() {
       if (!graph_) return;
@@ -146,6 +155,7 @@ class EngineFaults : public EngineSuite {
       if (was_hit) {  // else it is a call of the destruction below
         simulator().clear_faults();
         stream_.synchronize();
+        run.expect_old_or_new();
         run.recover();
       }
       simulator().settle();

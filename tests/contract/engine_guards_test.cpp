@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "contract/engine_suite.hpp"
+#include "support/foreign_calls.hpp"
 
 // Misuse: a clear error before the driver is called, and an open session that goes on unharmed.
 
@@ -110,8 +111,69 @@ TEST_P(EngineGuards, AnotherDriver) {
   recapture_session session = g.begin_recapture(stream_, with());
   EXPECT_THROW(static_cast<void>(session.fork(foreign)), usage_error);
   EXPECT_THROW(add(foreign, x_, 1), usage_error);  // a kernel of the other driver
+  const event other_event(other_context);
+  EXPECT_THROW(session.stream().record(other_event), usage_error);
+  EXPECT_THROW(session.stream().wait(other_event), usage_error);
   body(session);
   EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, StreamsThatCannotJoin) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  EXPECT_THROW(static_cast<void>(session.fork(stream_ref::legacy(driver()))), usage_error);
+  const event event(context_);
+  session.stream().record(event);
+  EXPECT_THROW(stream_ref::legacy(driver()).wait(event), usage_error);
+  capture_session other = begin_capture(side_);
+  EXPECT_THROW(static_cast<void>(session.fork(side_)), usage_error);
+  EXPECT_EQ(other.end().node_count(), 0U);
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, with())), usage_error);
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, AWaitThatDidNothingLeavesSessionAndStream) {
+  graph g = make();
+  recapture_session session = g.begin_recapture(stream_, with());
+  const event event(context_);
+  session.stream().record(event);
+  fail_next("cuStreamWaitEvent", 2);
+  EXPECT_THROW(side_.wait(event), cuda_error);
+  EXPECT_FALSE(session.has_failed());
+  fill_async(side_, y_.data(), 0, 4);  // belongs to no session: runs at once
+  side_.synchronize();
+  body(session);
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+}
+
+TEST_P(EngineGuards, ReleasedGraphKeepsWhatItsNodesPointTo) {
+  auto owner = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = owner;
+  graph g = capture(stream_, [&](graph_builder& gb) { gb.host_call([owner] {}); });
+  owner.reset();
+  graph again = graph::from_native_handle(driver(), g.release());
+  EXPECT_FALSE(watched.expired());
+  graph_exec e = again.instantiate();
+  e.launch(stream_);
+  stream_.synchronize();
+}
+
+TEST_P(EngineGuards, PlainCaptureThatForeignCodeBrokeSaysSo) {
+  const foreign_calls calls(driver());
+  capture_session session = begin_capture(stream_);
+  body(session);
+  EXPECT_EQ(calls.stream_synchronize(stream_.get()), 900);
+  try {
+    static_cast<void>(session.end());
+    ADD_FAILURE() << "no error";
+  } catch (const capture_error& error) {
+    EXPECT_EQ(error.failure().why, mismatch::capture_invalidated);
+    EXPECT_EQ(error.code(), 901);
+    EXPECT_EQ(error.failure().nodes_matched, 1U);
+    EXPECT_NE(error.failure().message.find("capture mode thread-local"), std::string::npos);
+  }
+  EXPECT_FALSE(stream_.is_capturing());
 }
 
 TEST_P(EngineGuards, QueriesOfCapturingStreamsAndEvents) {
@@ -160,8 +222,6 @@ TEST_P(EngineGuards, StreamDestroyedInItsSession) {
   graph g = make();
   std::optional<stream> passing(std::in_place, context_);
   recapture_session session = g.begin_recapture(*passing, with());
-  const CUstream handle = passing->get();
-  static_cast<void>(handle);
   passing.reset();
   EXPECT_FALSE(session.is_building());
   EXPECT_THROW(session.end(), usage_error);

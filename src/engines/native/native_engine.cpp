@@ -71,6 +71,7 @@ class native_engine final : public recapture_engine {
   std::vector<native_row> rows_;
   std::exception_ptr thrown_;
   bool rejected_ = false;
+  std::optional<std::uint32_t> error_at_;  ///< the node that the driver could not re-capture
 
   std::vector<std::uint32_t> set_back_;  // nodes that the driver wrote and cugraft judges equal
   bool foreign_ = false;
@@ -98,6 +99,10 @@ CUresult native_engine::note(CUgraphNode node, const CUgraphNodeParams* original
   }
   const auto position = copy_.position(node);
   if (!position) return stop;
+  if (native_status == recapture_status::error) {
+    error_at_ = *position;  // the re-capture ends whatever is answered (R7)
+    return stop;
+  }
   rows_.push_back(make_row(graph_->nodes, *position, native_status, *now));
   return CUDA_SUCCESS;
 }
@@ -141,17 +146,10 @@ session_failure native_engine::cause_of(const detail::session_state& session,
     return {mismatch::rejected,
             {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
   if (session.failure()) return *session.failure();
-  switch (static_cast<int>(ended.result.code)) {
-    case CUDA_SUCCESS:  // the driver accepted fewer nodes than there are
-    case newer::error_graph_recapture_failure:
-      return {mismatch::node_count, {newer::error_graph_recapture_failure, ended.result.function}};
-    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
-      return {mismatch::capture_unjoined, ended.result};
-    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
-      return {mismatch::capture_invalidated, ended.result, true};
-    default:
-      return {mismatch::driver_failure, ended.result};
-  }
+  const bool accepted = ended.result.ok();  // fewer nodes than there are
+  if (accepted || ended.result.code == newer::error_graph_recapture_failure)
+    return {mismatch::node_count, {newer::error_graph_recapture_failure, ended.result.function}};
+  return failed_end(ended.result);
 }
 
 recapture_failure native_engine::failure_of(detail::session_state& session,
@@ -170,11 +168,15 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   const auto summary = [&](std::size_t position) -> std::optional<node_summary> {
     if (position >= graph.size()) return std::nullopt;
-    return node_summary{{{{static_cast<std::uint32_t>(position), 0}}},
-                        graph.kind(position),
-                        std::string(graph.name(position)),
-                        std::string(graph.tag(position))};
+    return summary_of(graph, position);
   };
+  if (error_at_) {
+    recapture_failure failure = describe_failure(session, {mismatch::driver_failure, cause.call},
+                                                 summary(*error_at_), {});
+    failure.used = engine::native;
+    failure.message += "; the driver gave this node the status error";
+    return failure;
+  }
   if (!structural) {
     recapture_failure failure =
         describe_failure(session, cause, summary(session.matched()), std::move(ended.unjoined));

@@ -19,7 +19,7 @@ struct self_test_result {
 
 /// Checks, once per driver and device unless inconclusive, what cugraft relies on and no document
 /// says: re-capture of a clone, parameters overwritten, node handles and executables intact,
-/// callbacks in creation order with old and new parameters, attributes, edge data, statuses. Runs
+/// callbacks in creation order with old and new parameters, attributes, statuses. Runs
 /// in relaxed mode on streams of its own; provokes no failure.
 self_test_result native_self_test(const context& context);
 

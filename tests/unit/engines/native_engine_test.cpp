@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <stdexcept>
 
 #include "cugraft/cugraft.hpp"
 #include "support/kernels.hpp"
@@ -125,6 +126,54 @@ TEST_F(NativeEngineTest, FailureMayShowAtTheEndOnly) {
   EXPECT_FALSE(stream_.is_capturing());
   simulator().set(choice::recapture_failure_shows, 0);
   expect_as_before();
+}
+
+TEST_F(NativeEngineTest, EdgesAreComparedWhereTheDriverDoesNot) {
+  simulator().set(choice::recapture_compares_edge_data, 1);
+  bool programmatic = false;
+  const auto chain = [&](graph_builder& gb) {
+    launch(gb, {.grid = 1, .block = 32}, add_, x_, 1.0F, 16);
+    launch(gb, {.grid = 1, .block = 32, .programmatic_serialization = programmatic}, add_, x_, 1.0F,
+           16);
+  };
+  graph g = capture(stream_, chain);
+  EXPECT_TRUE(g.try_recapture(stream_, chain, {.with = engine::native}));
+  programmatic = true;
+  const recapture_result result = g.try_recapture(stream_, chain, {.with = engine::native});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().why, mismatch::edge_data);
+  EXPECT_EQ(result.failure().nodes_matched, 1U);
+}
+
+TEST_F(NativeEngineTest, HookAndBodyThatBothThrow) {
+  recapture_options options;
+  options.with = engine::native;
+  options.on_native_mismatch = [](CUgraphNode, const CUgraphNodeParams_st*,
+                                  const CUgraphNodeParams_st*,
+                                  recapture_status) -> hook_answer { throw thrown_by_hook(); };
+  value_ = 2;
+  EXPECT_THROW(static_cast<void>(graph_.try_recapture(
+                   stream_,
+                   [&](graph_builder& gb) {
+                     body(gb);
+                     throw std::runtime_error("of the body");
+                   },
+                   options)),
+               std::runtime_error);
+  EXPECT_FALSE(stream_.is_capturing());
+  expect_as_before();
+}
+
+TEST_F(NativeEngineTest, TheGraphStaysClosedWhileItsHookIsAsked) {
+  recapture_options options;
+  options.with = engine::native;
+  options.on_mismatch = [&](const node_change&) {
+    EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_)), usage_error);
+    EXPECT_THROW(static_cast<void>(graph_.instantiate()), usage_error);
+    return hook_answer::accept;
+  };
+  value_ = 2;
+  EXPECT_TRUE(again(options));
 }
 
 TEST_F(NativeEngineTest, WorkingCopyIsClonedOnceAndKeptInStep) {
