@@ -210,6 +210,8 @@ class CUGRAFT_API capture_session : public graph_builder {
   friend struct detail::access;
 
   capture_session() = default;
+
+  std::shared_ptr<detail::session_state> own_;  // whatever is assigned to the builder
 };
 
 /// Begins a capture on `stream`. Calls `cuStreamBeginCapture`.

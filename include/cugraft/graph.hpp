@@ -91,6 +91,8 @@ class CUGRAFT_API recapture_session : public graph_builder {
   friend struct detail::access;
 
   recapture_session() = default;
+
+  std::shared_ptr<detail::session_state> own_;  // whatever is assigned to the builder
 };
 
 /// How a graph is instantiated.

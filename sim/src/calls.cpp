@@ -28,7 +28,8 @@ needs needs_of(function_id id) noexcept {
     case function_id::driver_get_version:
     case function_id::get_proc_address:
     case function_id::get_error_name:
-    case function_id::get_error_string: return needs::nothing;
+    case function_id::get_error_string:
+      return needs::nothing;
     case function_id::device_get:
     case function_id::device_get_count:
     case function_id::device_get_name:
@@ -39,8 +40,10 @@ needs needs_of(function_id id) noexcept {
     case function_id::ctx_pop_current:
     case function_id::ctx_set_current:
     case function_id::ctx_get_current:
-    case function_id::thread_exchange_stream_capture_mode: return needs::initialisation;
-    default: return needs::sound_context;
+    case function_id::thread_exchange_stream_capture_mode:
+      return needs::initialisation;
+    default:
+      return needs::sound_context;
   }
 }
 
@@ -54,8 +57,10 @@ bool is_release(function_id id) noexcept {
     case function_id::graph_destroy:
     case function_id::graph_exec_destroy:
     case function_id::user_object_release:
-    case function_id::graph_release_user_object: return true;
-    default: return false;
+    case function_id::graph_release_user_object:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -152,7 +157,8 @@ std::optional<fault> begin(function_id id) {
   for (planned_fault& each : books().faults) {
     if (each.id != id) continue;
     ++each.seen;
-    const bool hits = each.seen == each.what.nth || (each.what.from_then_on && each.seen > each.what.nth);
+    const bool hits =
+        each.seen == each.what.nth || (each.what.from_then_on && each.seen > each.what.nth);
     if (hits && !due) due = each.what;
   }
   if (due) ++books().hit;

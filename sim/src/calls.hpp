@@ -13,8 +13,8 @@
 
 namespace cugraft_sim {
 
-/// CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, which the older headers do not have: what a library without
-/// the function's symbol cannot say.
+/// CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, which the older headers do not have: what a library
+/// without the function's symbol cannot say.
 inline constexpr auto error_requires_newer_driver = static_cast<CUresult>(36);
 
 /// A line of the function list.

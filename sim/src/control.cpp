@@ -32,8 +32,8 @@ class control final : public simulator {
  public:
   void set_version(int version) override {
     if (!is_version(version))
-      throw std::invalid_argument("the simulated driver has no version " +
-                                  std::to_string(version) + ", only " + version_list());
+      throw std::invalid_argument("the simulated driver has no version " + std::to_string(version) +
+                                  ", only " + version_list());
     const auto lock = lock_state();
     the_state().version = version;
     the_state().misconfigured = false;

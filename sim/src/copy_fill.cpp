@@ -34,22 +34,23 @@ std::uint64_t pitch_of(std::uint64_t given, std::uint64_t x, const CUDA_MEMCPY3D
 }
 
 side source_of(const CUDA_MEMCPY3D& copy) noexcept {
-  return {copy.srcMemoryType,
-          address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice),
-          copy.srcXInBytes, copy.srcY, copy.srcZ, pitch_of(copy.srcPitch, copy.srcXInBytes, copy),
+  return {copy.srcMemoryType, address_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice),
+          copy.srcXInBytes,   copy.srcY,
+          copy.srcZ,          pitch_of(copy.srcPitch, copy.srcXInBytes, copy),
           copy.srcHeight};
 }
 
 side destination_of(const CUDA_MEMCPY3D& copy) noexcept {
-  return {copy.dstMemoryType,
-          address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice),
-          copy.dstXInBytes, copy.dstY, copy.dstZ, pitch_of(copy.dstPitch, copy.dstXInBytes, copy),
+  return {copy.dstMemoryType, address_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice),
+          copy.dstXInBytes,   copy.dstY,
+          copy.dstZ,          pitch_of(copy.dstPitch, copy.dstXInBytes, copy),
           copy.dstHeight};
 }
 
 // Arrays are not modelled.
 bool is_memory_type(CUmemorytype type) noexcept {
-  return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED;
+  return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ||
+         type == CU_MEMORYTYPE_UNIFIED;
 }
 
 // Rows may not overlap; a pitch of 0, which an H200 takes, means rows without a gap.
@@ -85,9 +86,12 @@ void fill_row(std::uint64_t row, std::size_t count, unsigned value) noexcept {
 
 void fill_row(std::uint64_t row, const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
   switch (fill.elementSize) {
-    case 1: return fill_row<std::uint8_t>(row, fill.width, fill.value);
-    case 2: return fill_row<std::uint16_t>(row, fill.width, fill.value);
-    default: return fill_row<std::uint32_t>(row, fill.width, fill.value);
+    case 1:
+      return fill_row<std::uint8_t>(row, fill.width, fill.value);
+    case 2:
+      return fill_row<std::uint16_t>(row, fill.width, fill.value);
+    default:
+      return fill_row<std::uint32_t>(row, fill.width, fill.value);
   }
 }
 
@@ -183,7 +187,8 @@ CUresult impl::memcpy_async(CUdeviceptr to, CUdeviceptr from, std::size_t size, 
   if (const CUresult result = check_copy(copy)) return result;
   const bool enqueued_only = is_capturing(*where) || !touches_pageable_memory(to, from);
   const CUresult result = submit(*where, {where->owner->handle, copy_operation{copy}});
-  // Of pageable memory the call returns only when the copy is done ("API synchronization behavior").
+  // Of pageable memory the call returns only when the copy is done ("API synchronization
+  // behavior").
   return result != CUDA_SUCCESS || enqueued_only ? result : wait_for_stream(*where);
 }
 

@@ -22,8 +22,7 @@
 #define CUGRAFT_PARAMETERS_5(a, b, c, d, e) a p1, b p2, c p3, d p4, e p5
 #define CUGRAFT_PARAMETERS_6(a, b, c, d, e, f) a p1, b p2, c p3, d p4, e p5, f p6
 #define CUGRAFT_PARAMETERS_7(a, b, c, d, e, f, g) a p1, b p2, c p3, d p4, e p5, f p6, g p7
-#define CUGRAFT_PARAMETERS_8(a, b, c, d, e, f, g, h) \
-  a p1, b p2, c p3, d p4, e p5, f p6, g p7, h p8
+#define CUGRAFT_PARAMETERS_8(a, b, c, d, e, f, g, h) a p1, b p2, c p3, d p4, e p5, f p6, g p7, h p8
 
 #define CUGRAFT_ARGUMENTS_0
 #define CUGRAFT_ARGUMENTS_1 , p1
@@ -37,16 +36,17 @@
 
 #define CUGRAFT_JOIN(a, b) CUGRAFT_JOIN_EXPANDED(a, b)
 #define CUGRAFT_JOIN_EXPANDED(a, b) a##b
-#define CUGRAFT_PARAMETERS(types) CUGRAFT_JOIN(CUGRAFT_PARAMETERS_, CUGRAFT_EXPORT_ARITY types) types
+#define CUGRAFT_PARAMETERS(types) \
+  CUGRAFT_JOIN(CUGRAFT_PARAMETERS_, CUGRAFT_EXPORT_ARITY types) types
 #define CUGRAFT_ARGUMENTS(types) CUGRAFT_JOIN(CUGRAFT_ARGUMENTS_, CUGRAFT_EXPORT_ARITY types)
 
 namespace cugraft_sim {
 namespace exported {
 
-#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)                  \
-  __attribute__((visibility("default"))) CUresult member types __asm__(symbol);               \
-  CUresult member(CUGRAFT_PARAMETERS(types)) {                                                \
-    return enter(function_id::member, &impl::member CUGRAFT_ARGUMENTS(types));                \
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)     \
+  __attribute__((visibility("default"))) CUresult member types __asm__(symbol); \
+  CUresult member(CUGRAFT_PARAMETERS(types)) {                                  \
+    return enter(function_id::member, &impl::member CUGRAFT_ARGUMENTS(types));  \
   }
 #include "driver/functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION

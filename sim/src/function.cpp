@@ -11,8 +11,7 @@ namespace {
 
 int max_threads_of(const ptx::entry& entry) noexcept {
   const ptx::dimensions none;
-  const ptx::dimensions limit =
-      entry.required_threads.value_or(entry.max_threads.value_or(none));
+  const ptx::dimensions limit = entry.required_threads.value_or(entry.max_threads.value_or(none));
   const auto threads = static_cast<int>(limit.x * limit.y * limit.z);
   return limit == none ? device_facts::max_block_threads : threads;
 }
@@ -22,24 +21,36 @@ std::optional<int> built_in_attribute(const function& of, CUfunction_attribute a
   const ptx::entry& entry = *of.code->entry;
   const ptx::dimensions cluster = entry.required_cluster.value_or(ptx::dimensions{0, 0, 0});
   switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return max_threads_of(entry);
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return static_cast<int>(entry.static_shared_bytes);
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(entry.local_bytes);
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: return static_cast<int>(of.code->module->target());
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return 90;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return of.max_dynamic_shared_bytes;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return -1;  // no preference
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: return static_cast<int>(cluster.x);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: return static_cast<int>(cluster.y);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: return static_cast<int>(cluster.z);
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return max_threads_of(entry);
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      return static_cast<int>(entry.static_shared_bytes);
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      return static_cast<int>(entry.local_bytes);
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      return static_cast<int>(of.code->module->target());
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return 90;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return of.max_dynamic_shared_bytes;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return -1;  // no preference
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      return static_cast<int>(cluster.x);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      return static_cast<int>(cluster.y);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return static_cast<int>(cluster.z);
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
       return !entry.required_cluster && entry.explicit_cluster ? 1 : 0;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return 0;
-    default: return std::nullopt;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -47,8 +58,10 @@ bool is_settable(CUfunction_attribute attribute) noexcept {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return true;
-    default: return false;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return true;
+    default:
+      return false;
   }
 }
 

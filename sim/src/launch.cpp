@@ -99,15 +99,15 @@ CUresult check_launch_event(CUevent handle, int flags) {
   if (const CUresult result = find_event(handle, found)) return result;
   if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
-  const bool fits = (found->flags & CU_EVENT_DISABLE_TIMING) && !(found->flags & CU_EVENT_INTERPROCESS);
+  const bool fits =
+      (found->flags & CU_EVENT_DISABLE_TIMING) && !(found->flags & CU_EVENT_INTERPROCESS);
   return fits ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult read_extra_attribute(const CUlaunchAttribute& given, launch_extras& extras) {
   switch (given.id) {
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-      extras.programmatic_serialization =
-          given.value.programmaticStreamSerializationAllowed != 0;
+      extras.programmatic_serialization = given.value.programmaticStreamSerializationAllowed != 0;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
       extras.programmatic_event = given.value.programmaticEvent.event;
@@ -215,13 +215,12 @@ CUresult make_kernel_operation(const CUDA_KERNEL_NODE_PARAMS& parameters,
   // `kern` counts only where there is no `func` (driver-rules 9.2).
   const CUfunction function =
       parameters.func ? parameters.func : reinterpret_cast<CUfunction>(parameters.kern);
-  const launch_parameters given{
-      function,
-      {parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ},
-      {parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ},
-      parameters.sharedMemBytes,
-      parameters.kernelParams,
-      parameters.extra};
+  const launch_parameters given{function,
+                                {parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ},
+                                {parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ},
+                                parameters.sharedMemBytes,
+                                parameters.kernelParams,
+                                parameters.extra};
   kernel_operation kernel;
   if (const CUresult result =
           make_unchecked(given, where, attributes, CUDA_ERROR_INVALID_VALUE, kernel))

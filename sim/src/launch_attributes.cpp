@@ -100,21 +100,27 @@ CUresult check_cooperative(const kernel_operation& kernel) {
   if (!is_cooperative(kernel.attributes)) return CUDA_SUCCESS;
   const std::uint64_t threads = std::uint64_t{kernel.block.x} * kernel.block.y * kernel.block.z;
   const std::uint64_t blocks = std::uint64_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
-  const std::uint64_t resident = device_facts::multiprocessors *
-                                 (device_facts::max_multiprocessor_threads / threads);
+  const std::uint64_t resident =
+      device_facts::multiprocessors * (device_facts::max_multiprocessor_threads / threads);
   return blocks <= resident ? CUDA_SUCCESS : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
 // The highest value of those attributes that are a number with a limit.
 unsigned limit_of(int id) noexcept {
   switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return 2;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return 1;
-    case 14: return 100;
-    case 16: return 1;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return 2;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      return 1;
+    case 14:
+      return 100;
+    case 16:
+      return 1;
     case 17:
-    case 18: return 2;
-    default: return std::numeric_limits<unsigned>::max();
+    case 18:
+      return 2;
+    default:
+      return std::numeric_limits<unsigned>::max();
   }
 }
 

@@ -84,8 +84,8 @@ std::shared_ptr<function> function_in(const std::shared_ptr<kernel>& code,
 global_block::global_block(const ptx::ptx_module& of)
     : bytes_(nullptr, aligned_delete{std::max<std::size_t>(of.globals_alignment(), 16)}) {
   const std::size_t alignment = bytes_.get_deleter().alignment;
-  bytes_.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(of.globals_size(), 1),
-                                                      std::align_val_t(alignment))));
+  bytes_.reset(static_cast<std::byte*>(
+      ::operator new(std::max<std::size_t>(of.globals_size(), 1), std::align_val_t(alignment))));
   of.initialise_globals(bytes_.get());
 }
 

@@ -22,9 +22,8 @@ struct kernel {
   std::string name;
   std::shared_ptr<const ptx::ptx_module> module;
   const ptx::entry* entry = nullptr;
-  kernel_body body;  ///< runs in the entry's place if it is not empty
+  kernel_body body;                                ///< runs in the entry's place if it is not empty
   std::map<const context*, CUfunction> functions;  ///< made so far
-
 };
 
 /// The variables of an image in one context.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory.hpp"
-
 #include <sys/mman.h>
 
 #include <iterator>
 
 #include "device_facts.hpp"
+#include "memory.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -21,8 +20,8 @@ std::uint64_t pages_of(std::uint64_t size) noexcept { return (size + page - 1) /
 
 bool memory_map::reserve() {
   if (base_ != 0) return true;
-  void* const range = mmap(nullptr, reserved_bytes, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const range =
+      mmap(nullptr, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return false;
   base_ = reinterpret_cast<std::uint64_t>(range);
   cursor_ = base_;
@@ -30,7 +29,8 @@ bool memory_map::reserve() {
 }
 
 std::optional<std::uint64_t> memory_map::find_gap(std::uint64_t span) const {
-  const auto first_fit = [&](std::uint64_t from, std::uint64_t end) -> std::optional<std::uint64_t> {
+  const auto first_fit = [&](std::uint64_t from,
+                             std::uint64_t end) -> std::optional<std::uint64_t> {
     for (auto next = allocations_.lower_bound(from); next != allocations_.end(); ++next) {
       if (next->first >= end || next->first - from >= span) break;
       from = next->first + pages_of(next->second.size) + page;
@@ -61,8 +61,8 @@ bool memory_map::release(std::uint64_t begin, memory_kind kind) {
   if (found == allocations_.end() || found->second.kind != kind) return false;
   const std::uint64_t bytes = pages_of(found->second.size);
   // A fresh mapping gives the pages back and lets nobody touch them any more.
-  mmap(pointer_to(begin), bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mmap(pointer_to(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+       -1, 0);
   used_ -= bytes;
   allocations_.erase(found);
   return true;

@@ -15,12 +15,18 @@ namespace {
 
 CUresult result_of(ptx::outcome outcome) noexcept {
   switch (outcome) {
-    case ptx::outcome::ok: return CUDA_SUCCESS;
-    case ptx::outcome::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case ptx::outcome::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case ptx::outcome::barrier: return CUDA_ERROR_LAUNCH_TIMEOUT;  // a device would hang
-    case ptx::outcome::bad_launch: return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    default: return CUDA_ERROR_LAUNCH_FAILED;
+    case ptx::outcome::ok:
+      return CUDA_SUCCESS;
+    case ptx::outcome::illegal_address:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case ptx::outcome::misaligned_address:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case ptx::outcome::barrier:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;  // a device would hang
+    case ptx::outcome::bad_launch:
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    default:
+      return CUDA_ERROR_LAUNCH_FAILED;
   }
 }
 

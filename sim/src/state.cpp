@@ -41,9 +41,7 @@ unlock_guard::unlock_guard() { state_mutex().unlock(); }
 
 unlock_guard::~unlock_guard() { state_mutex().lock(); }
 
-int chosen(choice which) noexcept {
-  return the_state().choices[static_cast<std::size_t>(which)];
-}
+int chosen(choice which) noexcept { return the_state().choices[static_cast<std::size_t>(which)]; }
 
 void say(std::string_view text) {
   std::fprintf(stderr, "cugraft_sim: %.*s\n", static_cast<int>(text.size()), text.data());

@@ -37,7 +37,8 @@ void for_each_blocking(const context& of, Visit visit) {
 std::vector<ticket> implicit_order(const stream& of) {
   std::vector<ticket> earlier;
   if (of.is_legacy())
-    for_each_blocking(*of.owner, [&](const stream& each) { earlier.push_back(each.queue->last()); });
+    for_each_blocking(*of.owner,
+                      [&](const stream& each) { earlier.push_back(each.queue->last()); });
   else if (of.is_blocking())
     earlier.push_back(of.owner->legacy->queue->last());
   std::erase_if(earlier, [](const ticket& each) { return each.done(); });

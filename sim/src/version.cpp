@@ -12,7 +12,9 @@ constexpr std::array versions{12040, 12080, 13000, 13020, 13030, 13050};
 
 }  // namespace
 
-bool is_version(int version) noexcept { return std::ranges::find(versions, version) != versions.end(); }
+bool is_version(int version) noexcept {
+  return std::ranges::find(versions, version) != versions.end();
+}
 
 int parse_version(std::string_view text) noexcept {
   int major = 0;

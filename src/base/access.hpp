@@ -26,6 +26,12 @@ struct access {
     return object.session_;
   }
 
+  /// The session that a session object ends.
+  template <class T>
+  static auto& own_session(T& object) noexcept {
+    return object.own_;
+  }
+
   template <class T>
   static const driver_table* table(const T& object) noexcept {
     return object.table_;

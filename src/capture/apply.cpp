@@ -72,14 +72,14 @@ call_result set_node(detail::graph_state& graph, const planned_change& change,
           "cuGraphKernelNodeCopyAttributes"};
 }
 
-void put_back(detail::graph_state& graph, const planned_change& change,
-              const applied_node& done) noexcept {
+void put_back(detail::graph_state& graph, const planned_change& change, const applied_node& done,
+              const std::shared_ptr<const void>& keeper) noexcept {
   const CUgraphNode node = graph.node_handles[change.node];
+  const CUgraphNode attributes = done.attributes ? done.old_attributes : nullptr;
   bool restored = write_node(*graph.table, node, change.raw.before).ok();
-  if (done.attributes && done.old_attributes != nullptr)
-    restored &=
-        graph.table->graph_kernel_node_copy_attributes(node, done.old_attributes) == CUDA_SUCCESS;
-  if (!restored) graph.damaged.push_back(change.node);  // reserved by the caller
+  if (attributes != nullptr)
+    restored &= graph.table->graph_kernel_node_copy_attributes(node, attributes) == CUDA_SUCCESS;
+  if (!restored) graph.damaged.push_back({change.node, attributes, keeper});  // reserved
 }
 
 // The old values that executables hold from now on; forgotten again unless `keep` is called.
@@ -114,11 +114,11 @@ call_result apply_changes(detail::graph_state& graph, std::span<const planned_ch
     done[i].attributes = changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
   graph.damaged.reserve(graph.damaged.size() + changes.size());
   saved_values saved(graph, changes);
-  attribute_store store(*graph.table);
+  const auto store = std::make_shared<attribute_store>(*graph.table);
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const call_result set = set_node(graph, changes[i], store, done[i]);
+    const call_result set = set_node(graph, changes[i], *store, done[i]);
     if (set.ok()) continue;
-    for (std::size_t back = i + 1; back-- > 0;) put_back(graph, changes[back], done[back]);
+    for (std::size_t back = i + 1; back-- > 0;) put_back(graph, changes[back], done[back], store);
     return set;
   }
   saved.keep();
@@ -128,10 +128,13 @@ call_result apply_changes(detail::graph_state& graph, std::span<const planned_ch
 
 void repair(detail::graph_state& graph) {
   while (!graph.damaged.empty()) {
-    const std::uint32_t node = graph.damaged.back();
-    const call_result set =
-        write_node(*graph.table, graph.node_handles[node], graph.nodes.value(node));
+    const damaged_node& damaged = graph.damaged.back();
+    const CUgraphNode node = graph.node_handles[damaged.node];
+    const call_result set = write_node(*graph.table, node, graph.nodes.value(damaged.node));
     check(set.code, set.function, graph.handle);
+    if (damaged.attributes_from != nullptr)
+      check(graph.table->graph_kernel_node_copy_attributes(node, damaged.attributes_from),
+            "cuGraphKernelNodeCopyAttributes", graph.handle);
     graph.damaged.pop_back();
   }
 }

@@ -66,11 +66,13 @@ capture_session begin_capture(stream_ref stream, capture_mode mode) {
   auto session = std::make_shared<detail::session_state>(stream, mode, nullptr);
   session->begin();
   auto result = access::make<capture_session>();
-  access::session(result) = std::move(session);
+  access::session(result) = session;
+  access::own_session(result) = std::move(session);
   return result;
 }
 
-capture_session::capture_session(capture_session&& other) noexcept : graph_builder(other) {
+capture_session::capture_session(capture_session&& other) noexcept
+    : graph_builder(other), own_(std::move(other.own_)) {
   other.session_.reset();
 }
 
@@ -78,6 +80,7 @@ capture_session& capture_session::operator=(capture_session&& other) noexcept {
   if (this != &other) {
     abandon();
     graph_builder::operator=(other);
+    own_ = std::move(other.own_);
     other.session_.reset();
   }
   return *this;
@@ -86,12 +89,12 @@ capture_session& capture_session::operator=(capture_session&& other) noexcept {
 capture_session::~capture_session() { abandon(); }
 
 graph capture_session::end() {
-  if (!session_) throw usage_error("the capture session was moved from: end the one that has it");
-  return finish(*session_);
+  if (!own_) throw usage_error("the capture session was moved from: end the one that has it");
+  return finish(*own_);
 }
 
 void capture_session::abandon() noexcept {
-  if (session_) session_->abandon();
+  if (own_) own_->abandon();
 }
 
 }  // namespace cugraft

@@ -53,6 +53,7 @@ CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_option
 }
 
 void destroy_exec(executable& exec) noexcept {
+  exec.damaged.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
@@ -146,7 +147,8 @@ whole_result update_whole(executable& exec) {
 }
 
 void set_current(executable& exec) {
-  exec.box->replace(exec.graph->record);
+  exec.box->replace(exec.graph->record, exec.was_launched);
+  exec.was_launched = false;
   exec.old.clear();
   exec.generation = exec.graph->generation;
 }
@@ -164,12 +166,14 @@ void release_retired(executable& exec) noexcept {
 }
 
 void launch(executable& exec, stream_ref stream) {
+  exec.was_launched = true;
   std::size_t marked = 0;
   for (const executable::retirement& each : exec.retirements) marked += each.count;
   const std::size_t retired = exec.box->retired_count() - marked;
   if (retired == 0) return call(stream, &driver_table::graph_launch, exec.handle, stream.get());
   // Launches of one executable run one after the other: once this one is done, no earlier one runs.
-  // Whatever can fail comes before the launch, but for the record: without it the next launch marks.
+  // Whatever can fail comes before the launch, but for the record: without it the next launch
+  // marks.
   exec.retirements.push_back({retired, event(stream.get_context())});
   event& done = exec.retirements.back().done;
   CUresult result = CUDA_SUCCESS;
@@ -191,6 +195,7 @@ void upload(executable& exec, stream_ref stream) {
 }
 
 void close(executable& exec) {
+  exec.damaged.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
   release_or_throw(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);

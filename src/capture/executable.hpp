@@ -27,6 +27,7 @@ struct executable : exec_values {
   CUgraphExec handle = nullptr;
   std::unique_ptr<owner_box> box;
   std::uint64_t generation = 0;
+  bool was_launched = false;           ///< with what it holds now
   std::vector<std::uint32_t> damaged;  ///< nodes that a refused patch could not put back
 
   /// Retired records, and the event after which no launch needs them.

@@ -100,10 +100,12 @@ std::string text_of(const detail::session_state& session, const session_failure&
 
 session_failure failed_end(const call_result& result) noexcept {
   switch (result.code) {
-    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED: return {mismatch::capture_unjoined, result};
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+      return {mismatch::capture_unjoined, result};
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
       return {mismatch::capture_invalidated, result, true};
-    default: return {mismatch::driver_failure, result};
+    default:
+      return {mismatch::driver_failure, result};
   }
 }
 

@@ -31,6 +31,14 @@ enum class node_origin {
   unknown,       ///< by hand, or before cugraft had the graph
 };
 
+/// A node of the driver's graph that may differ from the model.
+struct damaged_node {
+  std::uint32_t node = 0;
+  CUgraphNode attributes_from =
+      nullptr;  ///< a node with the right launch attributes; null: they are
+  std::shared_ptr<const void> keeper{};  ///< of that node
+};
+
 namespace detail {
 
 /// A graph, shared by its owner, sessions, node references and executables. One thread at a time.
@@ -57,7 +65,7 @@ struct graph_state {
 
   std::weak_ptr<session_state> open_session;
   std::optional<recapture_failure> last_failure;
-  std::vector<std::uint32_t> damaged;     ///< nodes that a failed re-capture could not put back
+  std::vector<damaged_node> damaged;      ///< what a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes
   std::unique_ptr<engine_memory> memory;
   std::vector<fork_stream> fork_streams;  ///< of former sessions, for the next `fork`
@@ -85,8 +93,8 @@ graph_content read_content(const driver_table& table, CUgraph graph, layout_cach
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);
 
-/// Attaches to the driver's graph what its nodes point to, so that it lives as long as that graph and
-/// what is made from it. @throws cuda_error
+/// Attaches to the driver's graph what its nodes point to, so that it lives as long as that graph
+/// and what is made from it. @throws cuda_error
 void give_owners_to_graph(const detail::graph_state& graph);
 
 /// Destroys the driver's graph. @throws cuda_error
@@ -109,8 +117,8 @@ class graph_context_scope {
 /// @throws cuda_error
 std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
 
-/// What the graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what foreign
-/// code attached to the graph that it captured into, may be null.
+/// What the graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what
+/// foreign code attached to the graph that it captured into, may be null.
 record_ptr make_record(const detail::graph_state& graph,
                        std::vector<std::shared_ptr<const void>> kept,
                        std::shared_ptr<const void> foreign = nullptr);

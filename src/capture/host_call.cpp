@@ -41,6 +41,13 @@ void give_to_graph(const driver_table& table, CUgraph graph,
   check(result, "cuGraphRetainUserObject", graph);
 }
 
+// Whether a call that gave `result` may have enqueued its work: an error of earlier asynchronous
+// work, or one that says nothing.
+bool may_be_enqueued(CUresult result) noexcept {
+  return (result >= CUDA_ERROR_ILLEGAL_ADDRESS && result < CUDA_ERROR_NOT_PERMITTED) ||
+         result == CUDA_ERROR_UNKNOWN;
+}
+
 }  // namespace
 
 void host_call(stream_ref stream, host_function function) {
@@ -49,17 +56,19 @@ void host_call(stream_ref stream, host_function function) {
   if (const auto session = recorder_of(stream))
     return session->host_call(stream, std::move(function));
   const driver_table& table = table_of(stream);
-  auto payload = std::make_unique<host_payload>(host_payload{std::move(function)});
-  void* const data = payload.get();
   if (const CUgraph graph = foreign_capture(stream)) {
+    auto payload = std::make_unique<host_payload>(host_payload{std::move(function)});
+    void* const data = payload.get();
     give_to_graph(table, graph, payload);  // before the node: a node is never without its function
     check(table.launch_host_func(stream.get(), &run_host_payload, data), "cuLaunchHostFunc",
           stream.get());
     return;
   }
-  check(table.launch_host_func(stream.get(), &run_host_payload_once, data), "cuLaunchHostFunc",
-        stream.get());
-  static_cast<void>(payload.release());  // destroyed by its run
+  auto* const payload = new shared_host_payload{{std::move(function)}};
+  const CUresult result = table.launch_host_func(stream.get(), &run_host_payload_once, payload);
+  if (result != CUDA_SUCCESS && !may_be_enqueued(result)) release(payload);  // the driver's hold
+  release(payload);
+  check(result, "cuLaunchHostFunc", stream.get());
 }
 
 }  // namespace cugraft

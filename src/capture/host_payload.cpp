@@ -61,9 +61,14 @@ void CUDA_CB run_host_payload(void* payload) noexcept {
   run(static_cast<const host_payload*>(payload)->function);
 }
 
+void release(shared_host_payload* payload) noexcept {
+  if (payload->holders.fetch_sub(1) == 1) delete payload;
+}
+
 void CUDA_CB run_host_payload_once(void* payload) noexcept {
-  const std::unique_ptr<host_payload> owned(static_cast<host_payload*>(payload));
-  run(owned->function);
+  auto* const shared = static_cast<shared_host_payload*>(payload);
+  run(shared->payload.function);
+  release(shared);
 }
 
 bool same_host_function(const host_function& a, const host_function& b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "cugraft/launch.hpp"
@@ -18,7 +19,15 @@ struct host_payload {
 /// of the host function ends in the report function.
 void CUDA_CB run_host_payload(void* payload) noexcept;
 
-/// The same, and destroys the payload: for work that runs once.
+/// A host function that runs once. The caller and the driver hold it: a call may enqueue it and
+/// give an error all the same.
+struct shared_host_payload {
+  host_payload payload;
+  std::atomic<int> holders{2};
+};
+void release(shared_host_payload* payload) noexcept;
+
+/// Runs a `shared_host_payload` and gives up the driver's hold of it.
 void CUDA_CB run_host_payload_once(void* payload) noexcept;
 
 /// Whether two functions may stand for each other, see `host_function`.

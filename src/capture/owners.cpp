@@ -107,11 +107,18 @@ owner_box::~owner_box() {
                     1U);
 }
 
-void owner_box::replace(record_ptr record) {
+void owner_box::replace(record_ptr record, bool was_launched) {
   if (record == current_) return;
-  const std::lock_guard lock(content_->mutex);
-  content_->records.push_back(record);
-  current_ = std::move(record);
+  record_list former;
+  {
+    const std::lock_guard lock(content_->mutex);
+    record_list& records = content_->records;
+    records.push_back(record);
+    if (!was_launched && records.size() > 1)
+      former.splice(former.end(), records, std::prev(records.end(), 2));
+    current_ = std::move(record);
+  }
+  release_later(std::move(former));
 }
 
 void owner_box::release_retired(std::size_t count) noexcept {

@@ -20,7 +20,7 @@ struct generation_record {
   /// Owners may call CUDA when they go: that ends nobody's capture.
   ~generation_record();
 
-  const driver_table* table = nullptr;  ///< null while nothing is kept
+  const driver_table* table = nullptr;                   ///< null while nothing is kept
   std::vector<std::shared_ptr<const void>> node_owners;  ///< without repetitions
   std::vector<std::shared_ptr<const void>> kept;         ///< in the order of the calls of `keep`
   std::shared_ptr<const void> foreign;  ///< the captured graph, with what foreign code attached
@@ -56,9 +56,9 @@ class owner_box {
   /// What the executable runs now.
   const record_ptr& current() const noexcept { return current_; }
 
-  /// Makes `record` what the executable runs. The former one is retired: launches that are enqueued
-  /// may still need it.
-  void replace(record_ptr record);
+  /// Makes `record` what the executable runs. The former one is retired, since launches that are
+  /// enqueued may need it, unless nothing was launched with it.
+  void replace(record_ptr record, bool was_launched = true);
 
   /// Lets go of the `count` oldest retired records, which no launch needs any more.
   void release_retired(std::size_t count) noexcept;

@@ -225,7 +225,7 @@ bool session_state::refresh(lane& where, bool own) {
     fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
     return false;
   }
-  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != capture_id_) {
     fail({mismatch::capture_invalidated,
           {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo"},
           true});
@@ -256,9 +256,9 @@ bool session_state::read_front(const CUgraphNode* nodes, const CUgraphEdgeData* 
   return true;
 }
 
-// After a driver call that failed, told by a stream that was in the capture before it: throws if the
-// call did nothing there, so that the session is unharmed; else the session has failed, and false
-// comes back. True if the call succeeded.
+// After a driver call that failed, told by a stream that was in the capture before it: throws if
+// the call did nothing there, so that the session is unharmed; else the session has failed, and
+// false comes back. True if the call succeeded.
 bool session_state::keeps_going(lane& where, const call_result& result) {
   if (result.ok()) return true;
   if (result.code == newer::error_graph_recapture_failure) {
@@ -318,6 +318,7 @@ void session_state::drop_contents() noexcept {
 void session_state::hold_streams() noexcept {
   CUgraph unused = nullptr;
   const call_result over = end_capture(*table_, origin_.get(), &unused);
+  if (unused != nullptr && unused != client_->target()) discard_graph(*table_, unused);
   if (failure_->foreign && over.code == newer::error_graph_recapture_failure)
     failure_ = session_failure{mismatch::unknown_node, over, true};
   if (table_->stream_begin_capture(origin_.get(), CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS)
@@ -417,9 +418,10 @@ session_state::ended session_state::end_driver_capture() noexcept {
     }
   }
   result.result = end_capture(*table_, origin_.get(), &result.graph);
-  const bool ours = held_ || !client_;  // else it is the engine's, whatever comes back
-  if (ours && (held_ || failure_ || !result.result.ok())) {
-    if (result.graph != nullptr) discard_graph(*table_, result.graph);
+  const bool wanted = !held_ && !failure_ && result.result.ok();
+  const bool is_clients = client_ && result.graph == client_->target();
+  if (result.graph != nullptr && !is_clients && (client_ || !wanted)) {
+    discard_graph(*table_, result.graph);
     result.graph = nullptr;
   }
   return result;

@@ -33,6 +33,9 @@ class capture_client {
   /// Puts `stream` into capture.
   virtual call_result begin(CUstream stream, CUstreamCaptureMode mode) = 0;
 
+  /// The driver's graph that is captured into.
+  virtual CUgraph target() const noexcept = 0;
+
   /// The graph whose nodes are matched.
   virtual const model::graph& expected() const noexcept = 0;
 

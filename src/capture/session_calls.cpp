@@ -255,6 +255,8 @@ void session_state::join(std::uint32_t builder, std::span<const std::uint32_t> f
     if (builder == fork)
       throw usage_error("a builder cannot be joined into itself (" +
                         identify(lanes_[into].stream.get()) + ")");
+    if (fork == 0)
+      throw usage_error("the builder on which " + describe() + " cannot be joined into another");
     require_building(fork);
   }
   for (const std::uint32_t fork : forks) {

@@ -56,8 +56,9 @@ recapture_outcome finish_engine(const recapture_run& run, detail::session_state&
     outcome.failure->function = thrown.function();
     outcome.failure->nodes_matched = run.graph->nodes.size();
     outcome.failure->used = run.engine->which();
-    outcome.failure->message = std::string("the re-capture matched, but what changed could not be "
-                                           "read; the graph is what it was: ") +
+    outcome.failure->message = std::string(
+                                   "the re-capture matched, but what changed could not be "
+                                   "read; the graph is what it was: ") +
                                thrown.what();
     return outcome;
   }
@@ -107,6 +108,8 @@ change_report make_report(const recapture_run& run, recapture_outcome& outcome) 
   state->raw.reserve(outcome.changes.size());
   for (planned_change& change : outcome.changes) {
     state->overall = std::max(state->overall, change.raw.judgement.effect);
+    change.raw.before.owner.reset();  // a report keeps nothing of the graph alive
+    change.raw.after.owner.reset();
     state->raw.push_back(std::move(change.raw));
   }
   return detail::report_state::make(std::move(state));
@@ -129,8 +132,8 @@ std::optional<recapture_failure> apply(const recapture_run& run, detail::session
   return std::nullopt;
 }
 
-// The graph stays closed to others until all is done; unless the outcome was applied, nothing of the
-// re-capture is used.
+// The graph stays closed to others until all is done; unless the outcome was applied, nothing of
+// the re-capture is used.
 class outcome_guard {
  public:
   outcome_guard(recapture_run& run, detail::session_state& session) noexcept
@@ -155,7 +158,7 @@ class outcome_guard {
 // Ends the session if it has failed, for the reason that `graph::last_failure` gives.
 void note_failure(recapture_session& session) noexcept {
   try {
-    const auto& state = access::session(session);
+    const auto& state = access::own_session(session);
     state->observe();  // a foreign call may have been the one that failed
     if (state->has_failed()) static_cast<void>(session.try_end());
   } catch (...) {
@@ -186,10 +189,6 @@ recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, st
   if (&table_of(stream) != graph->table)
     throw usage_error(identify(graph->handle) + " and " + identify(stream.get()) +
                       " are of two drivers: re-capture on a stream of the graph's driver");
-  if (graph->context != nullptr && stream.get_context().get() != graph->context)
-    throw usage_error(identify(graph->handle) + " was captured in " + identify(graph->context) +
-                      " and " + identify(stream.get()) +
-                      " is of another: re-capture on a stream of the graph's context");
   auto run = std::make_unique<recapture_run>();
   run->engine = choose_engine(graph, stream, options);
   run->options = options;
@@ -197,11 +196,16 @@ recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, st
   const graph_context_scope current(*graph);
   repair(*graph);
   auto session = std::make_shared<detail::session_state>(stream, options.mode, std::move(run));
+  if (graph->context != nullptr && session->context() != graph->context)
+    throw usage_error(identify(graph->handle) + " was captured in " + identify(graph->context) +
+                      ", and " + identify(stream.get()) +
+                      " is of another context: re-capture on a stream of the graph's");
   session->fork_streams() = std::move(graph->fork_streams);
   session->begin();
   graph->open_session = session;
   auto result = access::make<recapture_session>();
-  access::session(result) = std::move(session);
+  access::session(result) = session;
+  access::own_session(result) = std::move(session);
   return result;
 }
 
@@ -218,7 +222,8 @@ recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, strea
   return session.try_end();
 }
 
-recapture_session::recapture_session(recapture_session&& other) noexcept : graph_builder(other) {
+recapture_session::recapture_session(recapture_session&& other) noexcept
+    : graph_builder(other), own_(std::move(other.own_)) {
   other.session_.reset();
 }
 
@@ -226,6 +231,7 @@ recapture_session& recapture_session::operator=(recapture_session&& other) noexc
   if (this != &other) {
     abandon();
     graph_builder::operator=(other);
+    own_ = std::move(other.own_);
     other.session_.reset();
   }
   return *this;
@@ -236,14 +242,12 @@ recapture_session::~recapture_session() { abandon(); }
 change_report recapture_session::end() { return try_end().report(); }
 
 recapture_result recapture_session::try_end() {
-  if (!session_)
-    throw usage_error("the re-capture session was moved from: end the one that has it");
-  return finish_recapture(*session_);
+  if (!own_) throw usage_error("the re-capture session was moved from: end the one that has it");
+  return finish_recapture(*own_);
 }
 
 void recapture_session::abandon() noexcept {
-  if (!session_) return;
-  session_->abandon();
+  if (own_) own_->abandon();
 }
 
 }  // namespace cugraft

@@ -18,6 +18,7 @@ struct recapture_run final : capture_client {
   call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
     return engine->begin(stream, mode);
   }
+  CUgraph target() const noexcept override { return engine->target(); }
   const model::graph& expected() const noexcept override { return graph->nodes; }
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
     return engine->position(node);

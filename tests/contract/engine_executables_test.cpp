@@ -101,6 +101,60 @@ TEST_P(EngineExecutables, NodesThatCannotBePutBackAreRepairedBeforeTheNextLaunch
   EXPECT_EQ(run(exec_, x_), 8.0F);
 }
 
+TEST_P(EngineExecutables, ExecutableRecoversFromAnUpdateInWhichEverythingFailed) {
+  values_ = std::vector<float>(length, 2.0F);
+  recapture_all();
+  simulator().plan(
+      {.function = "cuGraphExecKernelNodeSetParams", .nth = 2, .code = 999, .from_then_on = true});
+  simulator().plan({.function = "cuGraphInstantiateWithParams", .nth = 1, .code = 2});
+  EXPECT_THROW(exec_.update({.destroy_first = true}), cuda_error);
+  simulator().clear_faults();
+  EXPECT_EQ(exec_.update().method, update_method::instantiated);
+  EXPECT_EQ(run(exec_, x_), 16.0F);
+}
+
+TEST_P(EngineExecutables, AttributesThatCannotBePutBackAreRepaired) {
+  int priority = 0;
+  const auto body = [&](graph_builder& gb) {
+    for (int i = 0; i < 2; ++i)
+      launch(gb, {.grid = 2, .block = 32, .priority = priority}, add_, x_, 1.0F,
+             static_cast<int>(count));
+  };
+  graph g = capture(stream_, body);
+  priority = -1;
+  simulator().plan({.function = "cuGraphKernelNodeSetParams", .nth = 2, .code = 999});
+  simulator().plan(
+      {.function = "cuGraphKernelNodeCopyAttributes", .nth = 4, .code = 999, .from_then_on = true});
+  EXPECT_FALSE(g.try_recapture(stream_, body, with()));
+  simulator().clear_faults();
+  priority = 0;
+  EXPECT_EQ(recapture(g, body).nodes_changed(), 0U);
+  using get_attribute = int (*)(CUgraphNode, int, void*);
+  const auto get =
+      reinterpret_cast<get_attribute>(driver().entry_point("cuGraphKernelNodeGetAttribute", 11000));
+  for (std::size_t node = 0; node < 2; ++node) {
+    alignas(8) int value[16] = {};
+    ASSERT_EQ(get(g.node(node).get(), 8, value), 0);  // CU_LAUNCH_ATTRIBUTE_PRIORITY
+    EXPECT_EQ(value[0], 0);
+  }
+}
+
+TEST_P(EngineExecutables, StructureThatResyncFoundIsARefusalOfItsOwn) {
+  using add_empty = int (*)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t);
+  CUgraphNode made = nullptr;
+  ASSERT_EQ(reinterpret_cast<add_empty>(driver().entry_point("cuGraphAddEmptyNode", 10000))(
+                &made, graph_.get(), nullptr, 0),
+            0);
+  graph_.resync();
+  EXPECT_EQ(graph_.node_count(), 9U);
+  const exec_update refused = exec_.update({.may_instantiate = false});
+  EXPECT_FALSE(refused);
+  ASSERT_EQ(refused.refused.size(), 1U);
+  EXPECT_EQ(refused.refused[0].rule, "graph.structure");
+  EXPECT_EQ(exec_.update().method, update_method::instantiated);
+  EXPECT_EQ(run(exec_, x_), 8.0F);
+}
+
 TEST_P(EngineExecutables, WholeGraphUpdateWhenForced) {
   values_[6] = 5;
   recapture_all();

@@ -121,6 +121,7 @@ class EngineFaults : public EngineSuite {
   // How often each function is called when nothing fails.
   std::map<std::string, unsigned> calls() {
     warm_up();
+    const world_check world(simulator());
     simulator().start_log();
     {
       scenario run(*this);
@@ -128,6 +129,7 @@ class EngineFaults : public EngineSuite {
       EXPECT_TRUE(run.named_.empty());
       simulator().settle();
     }
+    world.expect_unchanged();  // the library's own thread has released what was left to it
     std::map<std::string, unsigned> result;
     for (const cugraft_sim::call& call : simulator().take_log()) ++result[call.function];
     return result;
@@ -161,14 +163,17 @@ class EngineFaults : public EngineSuite {
       simulator().settle();
       was_named = run.named_.contains(fault.function);
     }
+    world.expect_unchanged();
     if (!was_hit) {
-      EXPECT_EQ(simulator().faults_hit(), 1U) << "the call was never made";
+      const bool made = simulator().faults_hit() == 1;
       simulator().clear_faults();
+      // How often the library's own thread sets its capture mode depends on who is there first.
+      if (!made && fault.function == "cuThreadExchangeStreamCaptureMode") return;
+      EXPECT_TRUE(made) << "the call was never made";
     }
     for (const std::string& report : take_reports())
       was_named |= report.find(fault.function) != std::string::npos;
     EXPECT_TRUE(was_named || is_absorbed(fault)) << "nothing named the function";
-    world.expect_unchanged();
   }
 
   // Queries that only spare work: without an answer the work is done, or done later.

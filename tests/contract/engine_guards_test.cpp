@@ -95,6 +95,9 @@ TEST_P(EngineGuards, BuildersOfOtherSessionsAndJoinedBuilders) {
   EXPECT_THROW(session.join(fork), usage_error);
   EXPECT_THROW(add(fork, x_, 1), usage_error);
   EXPECT_THROW(session.join(session), usage_error);
+  graph_builder second = session.fork(1)[0];
+  EXPECT_THROW(second.join(session), usage_error);
+  session.join(second);
   EXPECT_THROW(session.close(), usage_error);
   body(session);
   EXPECT_EQ(session.end().nodes_changed(), 0U);
@@ -142,9 +145,9 @@ TEST_P(EngineGuards, AWaitThatDidNothingLeavesSessionAndStream) {
   EXPECT_THROW(side_.wait(event), cuda_error);
   EXPECT_FALSE(session.has_failed());
   fill_async(side_, y_.data(), 0, 4);  // belongs to no session: runs at once
-  side_.synchronize();
   body(session);
   EXPECT_EQ(session.end().nodes_changed(), 0U);
+  side_.synchronize();
 }
 
 TEST_P(EngineGuards, ReleasedGraphKeepsWhatItsNodesPointTo) {
@@ -173,6 +176,27 @@ TEST_P(EngineGuards, PlainCaptureThatForeignCodeBrokeSaysSo) {
     EXPECT_EQ(error.failure().nodes_matched, 1U);
     EXPECT_NE(error.failure().message.find("capture mode thread-local"), std::string::npos);
   }
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
+TEST_P(EngineGuards, AssigningToTheBuilderOfASessionKeepsTheSession) {
+  graph g = make();
+  capture_session other = begin_capture(side_);
+  recapture_session session = g.begin_recapture(stream_, with());
+  body(session);
+  static_cast<graph_builder&>(session) = other;
+  EXPECT_EQ(session.end().nodes_changed(), 0U);
+  EXPECT_FALSE(stream_.is_capturing());
+  EXPECT_EQ(other.end().node_count(), 0U);
+}
+
+TEST_P(EngineGuards, ACaptureThatForeignCodeEndedAndBeganIsNotTaken) {
+  const foreign_calls calls(driver());
+  capture_session session = begin_capture(stream_);
+  body(session);
+  calls.end_and_begin_capture(stream_.get());
+  body(session);
+  EXPECT_THROW(static_cast<void>(session.end()), capture_error);
   EXPECT_FALSE(stream_.is_capturing());
 }
 

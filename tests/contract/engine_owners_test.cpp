@@ -165,6 +165,45 @@ TEST_P(EngineSuite, ExceptionsOfHostFunctionsAreReported) {
             std::vector<std::string>{"a host function threw: from a host function"});
 }
 
+TEST_P(EngineSuite, HostCallThatFailsAfterItsWorkRunsOnceAndIsDestroyedOnce) {
+  auto sum = std::make_shared<std::atomic<int>>(0);
+  fail_after_next("cuLaunchHostFunc", 700);
+  EXPECT_THROW(host_call(stream_, [sum] { ++*sum; }), cuda_error);
+  fail_next("cuLaunchHostFunc", 2);
+  EXPECT_THROW(host_call(stream_, [sum] { ++*sum; }), cuda_error);
+  stream_.synchronize();
+  EXPECT_EQ(*sum, 1);
+  EXPECT_TRUE(soon([&] { return sum.use_count() == 1; }));
+}
+
+TEST_P(EngineSuite, ReportsKeepNoOwnersAlive) {
+  auto owner = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = owner;
+  change_report report;
+  {
+    graph g = capture(stream_, [&](graph_builder& gb) { gb.host_call([owner] {}); });
+    owner = std::make_shared<int>(2);
+    report = recapture(g, [&](graph_builder& gb) { gb.host_call([owner] {}); });
+  }
+  EXPECT_EQ(report.nodes_changed(), 1U);
+  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+}
+
+TEST_P(EngineSuite, RecordsThatWereNeverLaunchedDoNotPileUp) {
+  auto owner = std::make_shared<int>(0);
+  std::weak_ptr<int> watched = owner;
+  const auto body = [&](graph_builder& gb) {
+    gb.keep(owner);
+    add(gb, x_, 1);
+  };
+  graph g = capture(stream_, body);
+  graph_exec e = g.instantiate();
+  owner = std::make_shared<int>(1);
+  recapture(g, body);
+  e.update();
+  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+}
+
 TEST_P(EngineSuite, HostCallOutsideASessionRunsOnce) {
   auto sum = std::make_shared<std::atomic<int>>(0);
   host_call(stream_, [sum] { ++*sum; });

@@ -202,8 +202,7 @@ TEST_F(Control, RegisteredBodyTakesAnEntrysPlace) {
   CUdeviceptr out = 0;
   unsigned value = 77;
   void* arguments[] = {&out, &value};
-  EXPECT_EQ(cu().launch_kernel_ex(&config, find(library, "add"), arguments, nullptr),
-            CUDA_SUCCESS);
+  EXPECT_EQ(cu().launch_kernel_ex(&config, find(library, "add"), arguments, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(seen, (std::vector<unsigned>{6, 32, 1, 128, 77}));
   EXPECT_EQ(argument_bytes, 12U);

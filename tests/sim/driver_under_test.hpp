@@ -46,11 +46,11 @@ class driver_under_test {
     return driver;
   }
 
-  /// A simulator of its own, for tests of what a driver does once: it is loaded from a copy, because
-  /// one file is one instance.
+  /// A simulator of its own, for tests of what a driver does once: it is loaded from a copy,
+  /// because one file is one instance.
   static driver_under_test fresh_simulator(int version = 0) {
-    const auto folder = std::filesystem::temp_directory_path() /
-                        ("cugraft_rules_" + std::to_string(::getpid()));
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("cugraft_rules_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
     static int copies = 0;
     const auto path = folder / ("driver_" + std::to_string(++copies) + ".so");

@@ -20,9 +20,9 @@ class FailureRules : public ::testing::Test {
     ASSERT_EQ(cu().device_primary_ctx_retain(&context, 0), CUDA_SUCCESS);
     ASSERT_EQ(cu().ctx_set_current(context), CUDA_SUCCESS);
     ASSERT_EQ(cu().stream_create_with_priority(&stream_, 1, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cu().library_load_data(&library_, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr,
-                                     0),
-              CUDA_SUCCESS);
+    ASSERT_EQ(
+        cu().library_load_data(&library_, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+        CUDA_SUCCESS);
   }
 
   const driver_functions& cu() { return **driver_; }

@@ -67,8 +67,10 @@ TEST_F(ThreadRules, GraphsOfDifferentThreadsAreIndependent) {
   EXPECT_EQ(gone, threads * rounds);
 }
 
-// The unsafe call of another thread hits a capture between two of its launches.
+// The unsafe call of another thread hits a capture between two of its launches. The driver of an
+// H200 was seen to crash there (signal 11).
 TEST_F(ThreadRules, ACaptureThatAnotherThreadEndsFailsCleanly) {
+  CUGRAFT_NEEDS_SIMULATOR();
   std::atomic<bool> stop = false;
   std::thread other([&] {
     EXPECT_EQ(cu().ctx_push_current(context_), CUDA_SUCCESS);

@@ -195,9 +195,8 @@ TEST_F(LaunchRules, R1_2I_OnlySomeAttributesCanBeSet) {
   EXPECT_EQ(cu().func_set_attribute(nothing_, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1),
             CUDA_ERROR_INVALID_VALUE);
   int threads = 0;
-  EXPECT_EQ(
-      cu().func_get_attribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, nothing_),
-      CUDA_SUCCESS);
+  EXPECT_EQ(cu().func_get_attribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, nothing_),
+            CUDA_SUCCESS);
   EXPECT_EQ(threads, 1024);
 }
 

@@ -42,14 +42,14 @@ TEST_F(Rules, R1_2I_LibraryComesFromAFile) {
                     ("cugraft_rules_" + std::to_string(::getpid()) + ".ptx");
   std::ofstream(path) << rules_ptx;
   CUlibrary library = nullptr;
-  EXPECT_EQ(cu().library_load_from_file(&library, path.c_str(), nullptr, nullptr, 0, nullptr,
-                                        nullptr, 0),
-            CUDA_SUCCESS);
+  EXPECT_EQ(
+      cu().library_load_from_file(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      CUDA_SUCCESS);
   std::filesystem::remove(path);
   EXPECT_EQ(cu().library_unload(library), CUDA_SUCCESS);
-  EXPECT_EQ(cu().library_load_from_file(&library, path.c_str(), nullptr, nullptr, 0, nullptr,
-                                        nullptr, 0),
-            CUDA_ERROR_FILE_NOT_FOUND);
+  EXPECT_EQ(
+      cu().library_load_from_file(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      CUDA_ERROR_FILE_NOT_FOUND);
 }
 
 TEST_F(Rules, R1_3_KernelsDieWithTheirLibrary) {

@@ -123,8 +123,8 @@ TEST_F(Rules, R1_2G_FillsOfThreeSizes) {
   EXPECT_EQ(cu().memset_d32_async(memory + 8, 0x44556677, 1, stream), CUDA_SUCCESS);
   EXPECT_EQ(cu().memcpy_async(as_device(read.data()), memory, 16, stream), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_synchronize(stream), CUDA_SUCCESS);
-  EXPECT_EQ(read, (std::vector<unsigned char>{0x11, 0x11, 0x33, 0x22, 0x33, 0x22, 0x11, 0x11,
-                                              0x77, 0x66, 0x55, 0x44, 0x11, 0x11, 0x11, 0x11}));
+  EXPECT_EQ(read, (std::vector<unsigned char>{0x11, 0x11, 0x33, 0x22, 0x33, 0x22, 0x11, 0x11, 0x77,
+                                              0x66, 0x55, 0x44, 0x11, 0x11, 0x11, 0x11}));
   EXPECT_EQ(cu().mem_free(memory), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_destroy(stream), CUDA_SUCCESS);
 }

@@ -16,8 +16,7 @@ struct answer {
   CUdriverProcAddressQueryResult status;
 };
 
-answer ask(const driver_under_test& driver, const char* symbol, int version,
-           cuuint64_t flags = 0) {
+answer ask(const driver_under_test& driver, const char* symbol, int version, cuuint64_t flags = 0) {
   answer given{CUDA_SUCCESS, &given, CU_GET_PROC_ADDRESS_SUCCESS};
   given.result = driver->get_proc_address(symbol, &given.address, version, flags, &given.status);
   return given;
@@ -120,8 +119,7 @@ TEST_F(Rules, R1_1_6_HighVersionChangesTheForm) {
 TEST_F(Rules, R1_1_6_CtxSynchronizeTakesAContextFrom13000) {
   if (driver().version() < 13000) GTEST_SKIP() << "the form came with 13.0";
   using form = CUresult (*)(CUcontext);
-  const auto synchronize =
-      reinterpret_cast<form>(ask(driver(), "cuCtxSynchronize", 13000).address);
+  const auto synchronize = reinterpret_cast<form>(ask(driver(), "cuCtxSynchronize", 13000).address);
   ASSERT_NE(synchronize, nullptr);
   EXPECT_EQ(synchronize(context_), CUDA_SUCCESS);
 }

@@ -45,6 +45,13 @@ void foreign_calls::allocate_and_free(CUcontext context) const {
   EXPECT_EQ(call("cuCtxPopCurrent", 4000, &former), 0);
 }
 
+void foreign_calls::end_and_begin_capture(CUstream stream) const {
+  CUgraph graph = nullptr;
+  ASSERT_EQ(call("cuStreamEndCapture", 10000, stream, &graph), 0);
+  ASSERT_EQ(call("cuGraphDestroy", 10000, graph), 0);
+  ASSERT_EQ(call("cuStreamBeginCapture", 10010, stream, 1), 0);
+}
+
 void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destroyed) const {
   int status = 0;
   unsigned long long id = 0;

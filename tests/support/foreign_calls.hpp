@@ -23,6 +23,9 @@ class foreign_calls {
   /// As a thread of its own does it, with `context` current. Failures are what some tests want.
   void allocate_and_free(CUcontext context) const;
 
+  /// Ends the capture on `stream` and begins another.
+  void end_and_begin_capture(CUstream stream) const;
+
   /// Attaches an object to the graph that `stream` is captured into; its destructor counts.
   void attach_user_object(CUstream stream, std::atomic<int>& destroyed) const;
 

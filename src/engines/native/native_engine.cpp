@@ -38,6 +38,8 @@ class native_engine final : public recapture_engine {
             "cuStreamBeginRecaptureToGraph"};
   }
 
+  CUgraph target() const noexcept override { return copy_.handle(); }
+
   const model::graph& expected() const noexcept override { return graph_->nodes; }
 
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
@@ -171,8 +173,8 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
     return summary_of(graph, position);
   };
   if (error_at_) {
-    recapture_failure failure = describe_failure(session, {mismatch::driver_failure, cause.call},
-                                                 summary(*error_at_), {});
+    recapture_failure failure =
+        describe_failure(session, {mismatch::driver_failure, cause.call}, summary(*error_at_), {});
     failure.used = engine::native;
     failure.message += "; the driver gave this node the status error";
     return failure;
