@@ -39,7 +39,9 @@ unsigned long long native_flags(const instantiate_options& options) noexcept {
   return flags;
 }
 
+// Instantiating and destroying end captures as allocating does (docs/driver/observations.md).
 CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
+  const relaxed_scope relaxed(*graph.table);
   CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
   params.flags = native_flags(options);
   if (options.upload) params.hUploadStream = options.upload->get();
@@ -56,6 +58,7 @@ void destroy_exec(executable& exec) noexcept {
   exec.damaged.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
 
@@ -198,6 +201,7 @@ void close(executable& exec) {
   exec.damaged.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_throw(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
 

@@ -159,6 +159,21 @@ TEST_P(EngineForeign, LibraryAllocationsEndNobodysCapture) {
   EXPECT_EQ(recapture(graph_, allocating, {.mode = capture_mode::global}).nodes_changed(), 0U);
 }
 
+TEST_P(EngineForeign, ExecutablesMadeAndDestroyedMeanwhileEndNobodysCapture) {
+  graph other = capture(side_, [&](graph_builder& gb) { add(gb, y_, 1); });
+  const auto instantiating = [&](graph_builder& gb) {
+    fill_async(gb, x_.data(), 0, x_.size());
+    {
+      graph_exec passing = other.instantiate();
+      passing.close();
+    }
+    { const graph_exec destroyed = other.instantiate(); }
+    calls_.memset_d8(foreign_target_, value_, 8, gb.stream().get());
+    add(gb, x_, 1);
+  };
+  EXPECT_EQ(recapture(graph_, instantiating).nodes_changed(), 0U);
+}
+
 TEST_P(EngineForeign, C086_TwoSessionsThatWaitOnEachOtherBothFail) {
   const event crossing(context_);
   graph other = capture(side_, [&](graph_builder& gb) { add(gb, y_, 1); });
