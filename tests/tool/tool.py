@@ -27,8 +27,11 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def run_json(*arguments: str, **variables: str) -> tuple[int, dict]:
     """Exit status and the one object that the tool printed."""
     done = run(*arguments, "--json", **variables)
-    if done.stderr:
-        raise AssertionError(f"with --json nothing belongs on stderr: {done.stderr}")
+    if done.stderr or not done.stdout:
+        raise AssertionError(
+            f"with --json there is one object on stdout and nothing on stderr; this was status "
+            f"{done.returncode}, stdout {done.stdout!r}, stderr {done.stderr!r}"
+        )
     return done.returncode, json.loads(done.stdout)
 
 
