@@ -77,8 +77,8 @@ __global__ void attention_scores(float* scores, const float* query, const float*
   const int head = static_cast<int>(threadIdx.x);
   const int position = static_cast<int>(blockIdx.x);
   const int width = static_cast<int>(blockDim.x) * head_width;
-  const float product = dot(query + head * head_width,
-                            keys + position * width + head * head_width, head_width);
+  const float product =
+      dot(query + head * head_width, keys + position * width + head * head_width, head_width);
   scores[head * capacity + position] =
       __fdiv_rn(product, __fsqrt_rn(static_cast<float>(head_width)));
 }

@@ -130,7 +130,8 @@ std::uint64_t capture_of(stream_ref stream) {
 
 /// A stream that foreign code forked into a session's capture.
 std::shared_ptr<recorder> by_capture(stream_ref stream) {
-  if (stream.get() == nullptr || stream.get() == CU_STREAM_LEGACY) return nullptr;  // never captures
+  if (stream.get() == nullptr || stream.get() == CU_STREAM_LEGACY)
+    return nullptr;  // never captures
   const auto sessions = sessions_of(table_of(stream));
   if (sessions.empty()) return nullptr;
   const std::uint64_t id = capture_of(stream);

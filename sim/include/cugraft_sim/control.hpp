@@ -37,23 +37,24 @@ struct live_handles {
   std::size_t libraries = 0;
   std::size_t graphs = 0;  ///< clones and scratch graphs included, child graphs not
   std::size_t graph_execs = 0;
-  std::size_t user_objects = 0;      ///< whose destructor has not run yet
+  std::size_t user_objects = 0;       ///< whose destructor has not run yet
   std::size_t capturing_streams = 0;  ///< active or invalidated
 
   friend bool operator==(const live_handles&, const live_handles&) = default;
 };
 
-/// What the driver's documentation leaves open (sim/README.md explains each). The first value, 0, is
-/// the default; the meaning of the others stands beside each.
+/// What the driver's documentation leaves open (sim/README.md explains each). The first value, 0,
+/// is the default; the meaning of the others stands beside each.
 enum class choice {
   recapture_failure_shows,      ///< 0 at the enqueuing call, 1 at the end of the capture only
   recapture_writes_parameters,  ///< 0 yes, 1 no: a successful re-capture leaves the old parameters
   recapture_keeps_handles,      ///< 0 yes, 1 no: every node has a new handle afterwards
   recapture_touches_executables,  ///< 0 no, 1 executables of the graph follow it
   recapture_of_clones,            ///< 0 works, 1 a cloned graph is refused (NOT_SUPPORTED)
-  recapture_callback_order,  ///< 0 in creation order, at the enqueuing call; 1 all at the end, last first
-  recapture_reports_attributes,   ///< 0 a change of attributes only calls back, 1 it does not
-  recapture_compares_edge_data,   ///< 0 another edge kind is a topology mismatch, 1 it is ignored
+  recapture_callback_order,  ///< 0 in creation order, at the enqueuing call; 1 all at the end, last
+                             ///< first
+  recapture_reports_attributes,  ///< 0 a change of attributes only calls back, 1 it does not
+  recapture_compares_edge_data,  ///< 0 another edge kind is a topology mismatch, 1 it is ignored
   recapture_status_always_eligible,  ///< 0 the setters' limits decide, 1 always eligible
   recapture_null_callback,           ///< 0 INVALID_VALUE, 1 differences are applied silently
   get_nodes_order,                   ///< 0 creation order, 1 reversed
