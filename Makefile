@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 CMAKE_FLAGS ?=
 
-.PHONY: all configure build demo test bench lint docs clean
+.PHONY: all configure build demo test bench lint format docs clean
 .NOTPARALLEL:
 
 all: build
@@ -35,6 +35,10 @@ bench:
 lint:
 	tools/setup.sh build lint
 	tools/lint.sh
+
+format:
+	tools/setup.sh lint
+	tools/lint.sh reformat
 
 docs:
 	tools/setup.sh docs

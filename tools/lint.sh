@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Format and static analysis of all files; says each finding and fails if there is one.
 # Usage: tools/lint.sh [format|tidy|python]...   without a word, all of them
+#        tools/lint.sh reformat                  writes the format instead
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,13 +28,22 @@ check_tidy() {
     { grep -v '^clang-tidy-14 ' || true; }
 }
 
-check_python() {
-  local ruff=build/tools/ruff
-  if ! [ -x "$ruff/bin/ruff" ]; then
-    python3 -m pip install --quiet --target "$ruff" "ruff==$ruff_version"
+ruff() {
+  local folder=build/tools/ruff
+  if ! [ -x "$folder/bin/ruff" ]; then
+    python3 -m pip install --quiet --target "$folder" "ruff==$ruff_version"
   fi
-  "$ruff/bin/ruff" check --quiet .
-  "$ruff/bin/ruff" format --quiet --check .
+  "$folder/bin/ruff" "$@"
+}
+
+check_python() {
+  ruff check --quiet .
+  ruff format --quiet --check .
+}
+
+check_reformat() {
+  cpp_files | xargs clang-format-14 -i
+  ruff format --quiet .
 }
 
 [ $# -gt 0 ] || set -- format python tidy
