@@ -76,7 +76,7 @@ TYPED_TEST(IntegerTest, HighHalfOfTheProduct) {
     // 2^64 - 1 and -1 tell the signed from the unsigned product.
     const std::vector<operand_row> row{{~std::uint64_t{0}, ~std::uint64_t{0}, 0, 0}};
     const std::uint64_t high = std::numeric_limits<TypeParam>::is_signed ? 0 : ~std::uint64_t{1};
-    expect_results(this->form("mul.hi", 2), row, [high](const operand_row&) { return high; });
+    expect_results(this->form("mul.hi", 2), row, [](const operand_row&) { return high; });
   }
 }
 
