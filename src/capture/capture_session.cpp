@@ -57,6 +57,7 @@ graph finish(detail::session_state& session) {
   complete_nodes(*state, session);
   state->record = make_record(*state, std::move(session.kept()));
   state->fork_streams = std::move(session.fork_streams());
+  session.drop_contents();  // builders may outlive the session
   return access::make<graph>(std::move(state));
 }
 
