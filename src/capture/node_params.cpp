@@ -104,6 +104,80 @@ CUDA_HOST_NODE_PARAMS native_params(const model::host_value& host) noexcept {
   return params;
 }
 
+// The driver's setters of one node, on the graph and on an executable: the same names, so that
+// `set_params` alone says which kind of node takes what.
+struct graph_setter {
+  const driver_table& table;
+  CUgraphNode node;
+
+  call_result operator()(const CUDA_KERNEL_NODE_PARAMS& params) const noexcept {
+    return {table.graph_kernel_node_set_params(node, &params), "cuGraphKernelNodeSetParams"};
+  }
+  call_result operator()(const CUDA_MEMCPY3D& params) const noexcept {
+    return {table.graph_memcpy_node_set_params(node, &params), "cuGraphMemcpyNodeSetParams"};
+  }
+  call_result operator()(const CUDA_MEMSET_NODE_PARAMS& params) const noexcept {
+    return {table.graph_memset_node_set_params(node, &params), "cuGraphMemsetNodeSetParams"};
+  }
+  call_result operator()(const CUDA_HOST_NODE_PARAMS& params) const noexcept {
+    return {table.graph_host_node_set_params(node, &params), "cuGraphHostNodeSetParams"};
+  }
+  call_result record(CUevent event) const noexcept {
+    return {table.graph_event_record_node_set_event(node, event), "cuGraphEventRecordNodeSetEvent"};
+  }
+  call_result wait(CUevent event) const noexcept {
+    return {table.graph_event_wait_node_set_event(node, event), "cuGraphEventWaitNodeSetEvent"};
+  }
+};
+
+struct exec_setter {
+  const driver_table& table;
+  CUgraphExec exec;
+  CUgraphNode node;
+  CUcontext context;
+
+  call_result operator()(const CUDA_KERNEL_NODE_PARAMS& params) const noexcept {
+    return {table.graph_exec_kernel_node_set_params(exec, node, &params),
+            "cuGraphExecKernelNodeSetParams"};
+  }
+  call_result operator()(const CUDA_MEMCPY3D& params) const noexcept {
+    return {table.graph_exec_memcpy_node_set_params(exec, node, &params, context),
+            "cuGraphExecMemcpyNodeSetParams"};
+  }
+  call_result operator()(const CUDA_MEMSET_NODE_PARAMS& params) const noexcept {
+    return {table.graph_exec_memset_node_set_params(exec, node, &params, context),
+            "cuGraphExecMemsetNodeSetParams"};
+  }
+  call_result operator()(const CUDA_HOST_NODE_PARAMS& params) const noexcept {
+    return {table.graph_exec_host_node_set_params(exec, node, &params),
+            "cuGraphExecHostNodeSetParams"};
+  }
+  call_result record(CUevent event) const noexcept {
+    return {table.graph_exec_event_record_node_set_event(exec, node, event),
+            "cuGraphExecEventRecordNodeSetEvent"};
+  }
+  call_result wait(CUevent event) const noexcept {
+    return {table.graph_exec_event_wait_node_set_event(exec, node, event),
+            "cuGraphExecEventWaitNodeSetEvent"};
+  }
+};
+
+template <class Setter>
+call_result set_params(const model::node_value& value, const Setter& set) noexcept {
+  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data))
+    return set(native_params(*kernel));
+  if (const auto* copy = std::get_if<model::copy_value>(&value.data))
+    return set(native_params(*copy));
+  if (const auto* fill = std::get_if<model::fill_value>(&value.data))
+    return set(native_params(*fill));
+  if (const auto* host = std::get_if<model::host_value>(&value.data))
+    return set(native_params(*host));
+  if (const auto* event = std::get_if<model::event_value>(&value.data))
+    return value.kind == node_kind::event_record ? set.record(event->event)
+                                                 : set.wait(event->event);
+  return {};  // nothing to set
+}
+
 std::uintptr_t address_of(CUmemorytype kind, const void* host, CUdeviceptr device, CUarray array) {
   switch (kind) {
     case CU_MEMORYTYPE_HOST:
@@ -213,15 +287,6 @@ model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept {
   return value;
 }
 
-model::fill_value fill_value_of(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
-  return {.destination = static_cast<std::uintptr_t>(fill.dst),
-          .value = fill.value,
-          .element_size = fill.elementSize,
-          .width = fill.width,
-          .height = fill.height,
-          .pitch = fill.pitch};
-}
-
 model::attributes read_attributes(const driver_table& table, CUgraphNode node,
                                   attribute_check attributes) {
   model::attributes result;
@@ -282,62 +347,12 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
 
 call_result write_node(const driver_table& table, CUgraphNode node,
                        const model::node_value& value) noexcept {
-  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data)) {
-    const CUDA_KERNEL_NODE_PARAMS params = native_params(*kernel);
-    return {table.graph_kernel_node_set_params(node, &params), "cuGraphKernelNodeSetParams"};
-  }
-  if (const auto* copy = std::get_if<model::copy_value>(&value.data)) {
-    const CUDA_MEMCPY3D params = native_params(*copy);
-    return {table.graph_memcpy_node_set_params(node, &params), "cuGraphMemcpyNodeSetParams"};
-  }
-  if (const auto* fill = std::get_if<model::fill_value>(&value.data)) {
-    const CUDA_MEMSET_NODE_PARAMS params = native_params(*fill);
-    return {table.graph_memset_node_set_params(node, &params), "cuGraphMemsetNodeSetParams"};
-  }
-  if (const auto* host = std::get_if<model::host_value>(&value.data)) {
-    const CUDA_HOST_NODE_PARAMS params = native_params(*host);
-    return {table.graph_host_node_set_params(node, &params), "cuGraphHostNodeSetParams"};
-  }
-  if (const auto* event = std::get_if<model::event_value>(&value.data)) {
-    if (value.kind == node_kind::event_record)
-      return {table.graph_event_record_node_set_event(node, event->event),
-              "cuGraphEventRecordNodeSetEvent"};
-    return {table.graph_event_wait_node_set_event(node, event->event),
-            "cuGraphEventWaitNodeSetEvent"};
-  }
-  return {};  // nothing to set
+  return set_params(value, graph_setter{table, node});
 }
 
 call_result write_exec_node(const driver_table& table, CUgraphExec exec, CUgraphNode node,
                             const model::node_value& value, CUcontext context) noexcept {
-  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data)) {
-    const CUDA_KERNEL_NODE_PARAMS params = native_params(*kernel);
-    return {table.graph_exec_kernel_node_set_params(exec, node, &params),
-            "cuGraphExecKernelNodeSetParams"};
-  }
-  if (const auto* copy = std::get_if<model::copy_value>(&value.data)) {
-    const CUDA_MEMCPY3D params = native_params(*copy);
-    return {table.graph_exec_memcpy_node_set_params(exec, node, &params, context),
-            "cuGraphExecMemcpyNodeSetParams"};
-  }
-  if (const auto* fill = std::get_if<model::fill_value>(&value.data)) {
-    const CUDA_MEMSET_NODE_PARAMS params = native_params(*fill);
-    return {table.graph_exec_memset_node_set_params(exec, node, &params, context),
-            "cuGraphExecMemsetNodeSetParams"};
-  }
-  if (const auto* host = std::get_if<model::host_value>(&value.data)) {
-    const CUDA_HOST_NODE_PARAMS params = native_params(*host);
-    return {table.graph_exec_host_node_set_params(exec, node, &params),
-            "cuGraphExecHostNodeSetParams"};
-  }
-  if (const auto* event = std::get_if<model::event_value>(&value.data)) {
-    if (value.kind == node_kind::event_record)
-      return {table.graph_exec_event_record_node_set_event(exec, node, event->event),
-              "cuGraphExecEventRecordNodeSetEvent"};
-    return {table.graph_exec_event_wait_node_set_event(exec, node, event->event),
-            "cuGraphExecEventWaitNodeSetEvent"};
-  }
-  return {};
+  return set_params(value, exec_setter{table, exec, node, context});
 }
 
 }  // namespace cugraft

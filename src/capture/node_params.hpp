@@ -45,7 +45,17 @@ std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const*
                                         const model::kernel_layout& layout);
 
 model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept;
-model::fill_value fill_value_of(const CUDA_MEMSET_NODE_PARAMS& fill) noexcept;
+
+/// Of either version of the driver's struct.
+template <class Fill>
+model::fill_value fill_value_of(const Fill& fill) noexcept {
+  return {.destination = static_cast<std::uintptr_t>(fill.dst),
+          .value = fill.value,
+          .element_size = fill.elementSize,
+          .width = fill.width,
+          .height = fill.height,
+          .pitch = fill.pitch};
+}
 
 /// What a node of a driver graph does; its launch attributes as far as `attributes` says.
 /// @throws cuda_error

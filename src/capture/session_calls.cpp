@@ -34,7 +34,8 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   ++where.added;
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
-  notes_.reserve(notes_.size() + 1);  // what the driver took is noted without fail
+  // What the driver took is noted without fail.
+  if (notes_.size() == notes_.capacity()) notes_.reserve(2 * notes_.size() + 16);
   const std::size_t matched = matched_;
   front_before_ = where.front;
   if (!keeps_going(where, enqueue())) return track(where, kind, std::move(note));

@@ -44,26 +44,6 @@ recapture_failure apply_failure(const recapture_run& run, const call_result& res
   return failure;
 }
 
-// What cannot be read back is a failure like any other.
-recapture_outcome finish_engine(const recapture_run& run, detail::session_state& session) {
-  try {
-    return run.engine->finish(session);
-  } catch (const cuda_error& thrown) {
-    recapture_outcome outcome;
-    outcome.failure.emplace();
-    outcome.failure->why = mismatch::driver_failure;
-    outcome.failure->code = thrown.code();
-    outcome.failure->function = thrown.function();
-    outcome.failure->nodes_matched = run.graph->nodes.size();
-    outcome.failure->used = run.engine->which();
-    outcome.failure->message = std::string(
-                                   "the re-capture matched, but what changed could not be "
-                                   "read; the graph is what it was: ") +
-                               thrown.what();
-    return outcome;
-  }
-}
-
 // The hook sees every change before anything is applied; the first that it rejects decides.
 std::optional<recapture_failure> ask_hook(const recapture_run& run,
                                           const recapture_outcome& outcome) {
@@ -172,7 +152,7 @@ recapture_result finish_recapture(detail::session_state& session) {
   session.require_may_end();
   auto& run = static_cast<recapture_run&>(*session.client());
   outcome_guard guard(run, session);
-  recapture_outcome outcome = finish_engine(run, session);
+  recapture_outcome outcome = run.engine->finish(session);
   if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
   if (!outcome.failure && !run.options.compare_only) {
     outcome.failure = apply(run, session, outcome);

@@ -120,7 +120,7 @@ TEST_P(EngineSuite, C059_StateIsPerNodeNotPerFunction) {
   EXPECT_EQ(run(e, x_), 121.0F);
 }
 
-TEST_P(EngineSuite, CopiesAndFillsChangeAddressSizeAndValue) {
+TEST_P(EngineSuite, C095_CopiesAndFillsChangeAddressSizeAndValue) {
   const device_buffer* destination = &y_;
   std::size_t bytes = x_.size();
   std::uint32_t value = 1;

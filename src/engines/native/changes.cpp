@@ -24,15 +24,6 @@ model::kernel_value kernel_of(const model::graph& graph, std::uint32_t node,
   return kernel;
 }
 
-model::fill_value fill_of(const CUDA_MEMSET_NODE_PARAMS_v2& params) noexcept {
-  return {.destination = static_cast<std::uintptr_t>(params.dst),
-          .value = params.value,
-          .element_size = params.elementSize,
-          .width = params.width,
-          .height = params.height,
-          .pitch = params.pitch};
-}
-
 // The notes of a session by the node's position; null where foreign code made the node.
 std::vector<const node_note*> notes_by_node(const change_source& source) {
   std::vector<const node_note*> notes(source.graph.nodes.size());
@@ -103,7 +94,7 @@ native_row make_row(const model::graph& graph, std::uint32_t node, recapture_sta
       row.value.data = copy_value_of(params.memcpy.copyParams);
       break;
     case node_kind::fill:
-      row.value.data = fill_of(params.memset);
+      row.value.data = fill_value_of(params.memset);
       break;
     case node_kind::host:
       row.value.data = model::host_value{reinterpret_cast<std::uintptr_t>(params.host.fn),

@@ -60,6 +60,11 @@ class native_engine final : public recapture_engine {
                 newer::graph_recapture_status status);
   recapture_failure failure_of(detail::session_state& session,
                                detail::session_state::ended& ended) const;
+  recapture_failure structural_failure(const detail::session_state& session,
+                                       const model::structure_mismatch& differs,
+                                       const char* function) const;
+  recapture_failure unreadable(const cuda_error& thrown) const;
+  std::optional<node_summary> summary(std::size_t position) const;
   session_failure cause_of(const detail::session_state& session,
                            const detail::session_state::ended& ended) const;
 
@@ -125,8 +130,13 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
     return outcome;
   }
   foreign_ = session.has_foreign_nodes();
-  const change_source source{*graph_, session, attributes_, copy_};
-  set_back_ = collect_changes(source, rows_, outcome);
+  try {
+    const change_source source{*graph_, session, attributes_, copy_};
+    set_back_ = collect_changes(source, rows_, outcome);
+  } catch (const cuda_error& thrown) {
+    outcome.failure = unreadable(thrown);
+    return outcome;
+  }
   if (foreign_) outcome.foreign_owner = copy_.release_as_owner();
   outcome.timing.compare = clock::now() - compare_begun;
   return outcome;
@@ -168,10 +178,6 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
       differs && cause.why != mismatch::rejected &&
       (driver_says_mismatch ? differs->position >= session.matched()
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
-  const auto summary = [&](std::size_t position) -> std::optional<node_summary> {
-    if (position >= graph.size()) return std::nullopt;
-    return summary_of(graph, position);
-  };
   if (error_at_) {
     recapture_failure failure =
         describe_failure(session, {mismatch::driver_failure, cause.call}, summary(*error_at_), {});
@@ -185,17 +191,43 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
     failure.used = engine::native;
     return failure;
   }
+  return structural_failure(session, *differs, cause.call.function);
+}
+
+recapture_failure native_engine::structural_failure(const detail::session_state& session,
+                                                    const model::structure_mismatch& differs,
+                                                    const char* function) const {
   recapture_failure failure;
-  failure.why = differs->why;
-  failure.function = cause.call.function;
-  failure.nodes_matched = differs->position;
+  failure.why = differs.why;
+  failure.function = function;
+  failure.nodes_matched = differs.position;
   failure.used = engine::native;
-  failure.expected = summary(differs->position);
-  if (differs->position < session.found().size())
-    failure.found = session.found_summary(differs->position);
-  failure.message = mismatch_message({failure.why, failure.expected, failure.found,
-                                      differs->position, graph.size(), session.found().size()});
+  failure.expected = summary(differs.position);
+  if (differs.position < session.found().size())
+    failure.found = session.found_summary(differs.position);
+  failure.message =
+      mismatch_message({failure.why, failure.expected, failure.found, differs.position,
+                        graph_->nodes.size(), session.found().size()});
   return failure;
+}
+
+// The driver accepted everything, but not all of it can be read from the working copy.
+recapture_failure native_engine::unreadable(const cuda_error& thrown) const {
+  recapture_failure failure;
+  failure.why = mismatch::driver_failure;
+  failure.code = thrown.code();
+  failure.function = thrown.function();
+  failure.nodes_matched = graph_->nodes.size();
+  failure.used = engine::native;
+  failure.message =
+      "the re-capture matched, but what changed could not be read; the graph is what it was: " +
+      std::string(thrown.what());
+  return failure;
+}
+
+std::optional<node_summary> native_engine::summary(std::size_t position) const {
+  if (position >= graph_->nodes.size()) return std::nullopt;
+  return summary_of(graph_->nodes, position);
 }
 
 engine_status status(const context& context) {

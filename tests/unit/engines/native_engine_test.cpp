@@ -145,6 +145,35 @@ TEST_F(NativeEngineTest, EdgesAreComparedWhereTheDriverDoesNot) {
   EXPECT_EQ(result.failure().nodes_matched, 1U);
 }
 
+TEST_F(NativeEngineTest, AHooksOwnCudaErrorIsNotTakenForTheDrivers) {
+  recapture_options options;
+  options.with = engine::native;
+  options.on_native_mismatch = [](CUgraphNode, const CUgraphNodeParams_st*,
+                                  const CUgraphNodeParams_st*, recapture_status) -> hook_answer {
+    throw cuda_error(77, "of the hook", "of the hook");
+  };
+  value_ = 2;
+  EXPECT_THROW_MSG(again(options), cuda_error, "of the hook");
+  EXPECT_FALSE(stream_.is_capturing());
+  expect_as_before();
+}
+
+TEST_F(NativeEngineTest, WhatCannotBeReadBackIsAFailure) {
+  graph g = capture(stream_, [&](graph_builder& gb) {
+    launch(gb, {.grid = 1, .block = 32}, add_, x_, 1.0F, 16);
+  });
+  const kernel other = library_.get_kernel("no_arguments");
+  fail_next("cuGraphKernelNodeGetParams", 999);
+  const recapture_result result = g.try_recapture(
+      stream_, [&](graph_builder& gb) { launch(gb, {.grid = 1, .block = 32}, other); },
+      {.with = engine::native});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().why, mismatch::driver_failure);
+  EXPECT_EQ(result.failure().function, "cuGraphKernelNodeGetParams");
+  EXPECT_EQ(g.generation(), 0U);
+  EXPECT_EQ(g.node(0).name(), "add_value");
+}
+
 TEST_F(NativeEngineTest, HookAndBodyThatBothThrow) {
   recapture_options options;
   options.with = engine::native;
