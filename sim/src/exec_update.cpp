@@ -94,8 +94,7 @@ bool pairing::is_paired_otherwise(const graph_node& node, std::size_t partner) c
 std::optional<refusal> check_parameters(const graph& update, const graph_exec& exec,
                                         const pairing& pairs) {
   const update_conditions conditions{
-      exec.origin == update.handle,
-      (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+      .node_priorities = (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
   for (const auto& node : update.nodes) {
     const operation& held = *exec.nodes[pairs.partner_of(*node)].work;
     const CUgraphExecUpdateResult result = check_update(held, node->work, conditions);

@@ -39,8 +39,7 @@ graph_recapture_status status_of(const operation& original, const operation& now
   if (chosen(choice::recapture_status_always_eligible) == 1)
     return cugraft::newer::graph_recapture_eligible_for_update;
   const bool eligible =
-      can_patch(original, now) &&
-      check_update(original, now, {.own_graph = true}) == CU_GRAPH_EXEC_UPDATE_SUCCESS;
+      can_patch(original, now) && check_update(original, now, {}) == CU_GRAPH_EXEC_UPDATE_SUCCESS;
   return eligible ? cugraft::newer::graph_recapture_eligible_for_update
                   : cugraft::newer::graph_recapture_ineligible_for_update;
 }

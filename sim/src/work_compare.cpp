@@ -92,13 +92,11 @@ CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operati
                             : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-// A 2-D copy is refused even where nothing changed, unless it comes from the executable's own
-// graph.
+// A copy that a setter gave several rows is taken unchanged (H200).
 CUgraphExecUpdateResult check(const copy_operation& held, const copy_operation& now,
-                              const update_conditions& conditions) {
-  const bool whole_rows = is_one_dimensional(held.parameters) || conditions.own_graph;
-  return whole_rows && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                                            : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+                              const update_conditions&) {
+  return can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 CUgraphExecUpdateResult check(const fill_operation& held, const fill_operation& now,

@@ -17,7 +17,6 @@ bool can_patch(const operation& held, const operation& now);
 
 /// What a whole-graph update depends on beside the two nodes.
 struct update_conditions {
-  bool own_graph = false;        ///< the update comes from the graph that it was instantiated from
   bool node_priorities = false;  ///< instantiated with USE_NODE_PRIORITY
 };
 

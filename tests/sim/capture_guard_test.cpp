@@ -93,11 +93,11 @@ TEST_F(GuardRules, R2_3_AThreadLocalThreadIgnoresTheCapturesOfOthers) {
   EXPECT_FALSE(dies_of(result));
 }
 
-// An H200 takes any number.
-TEST_F(GuardRules, TheSimulatorRefusesAnUnknownThreadMode) {
-  CUGRAFT_NEEDS_SIMULATOR();
+TEST_F(GuardRules, R2_3_AThreadTakesAnyNumberForItsMode) {
   auto mode = static_cast<CUstreamCaptureMode>(9);
-  EXPECT_EQ(cu().thread_exchange_stream_capture_mode(&mode), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu().thread_exchange_stream_capture_mode(&mode), CUDA_SUCCESS);
+  EXPECT_EQ(mode, global);
+  EXPECT_EQ(cu().thread_exchange_stream_capture_mode(&mode), CUDA_SUCCESS);
 }
 
 TEST_F(GuardRules, R2_3_AnInvalidatedCaptureGoesOnForbidding) {

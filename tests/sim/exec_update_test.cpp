@@ -314,12 +314,10 @@ TEST_F(ShapeFacts, ACopyOfSeveralRowsMayNotChange) {
   EXPECT_EQ(update(exec, own), outcome{});
 }
 
-// An H200 refuses copies that were captured or added with several rows, and takes those that a
-// setter gave them, which is the only way here.
-TEST_F(ShapeFacts, ACopyOfSeveralRowsIsRefusedEvenUnchanged) {
-  CUGRAFT_NEEDS_SIMULATOR();
+// Rows that a setter gave; copies that are captured with several rows are refused (driver facts).
+TEST_F(ShapeFacts, ACopyThatASetterGaveSeveralRowsIsTakenUnchanged) {
   const CUgraphExec exec = instantiate(rows_copied(32));
-  EXPECT_EQ(update(exec, rows_copied(32)), refused(parameters, 0));
+  EXPECT_EQ(update(exec, rows_copied(32)), outcome{});
 }
 
 TEST_F(ShapeFacts, AFillOfSeveralRowsKeepsItsShape) {
