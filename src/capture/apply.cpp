@@ -82,30 +82,6 @@ void put_back(detail::graph_state& graph, const planned_change& change, const ap
   if (!restored) graph.damaged.push_back({change.node, attributes, keeper});  // reserved
 }
 
-// The old values that executables hold from now on; forgotten again unless `keep` is called.
-class saved_values {
- public:
-  saved_values(detail::graph_state& graph, std::span<const planned_change> changes) {
-    if (graph.executables.empty()) return;
-    saved_.reserve(graph.executables.size() * changes.size());
-    for (const planned_change& change : changes) {
-      const auto old = std::make_shared<const model::node_value>(change.raw.before);
-      for (exec_values* const values : graph.executables)
-        if (values->save(change.node, old)) saved_.emplace_back(values, change.node);
-    }
-  }
-  saved_values(const saved_values&) = delete;
-  saved_values& operator=(const saved_values&) = delete;
-  ~saved_values() {
-    for (const auto& [values, node] : saved_) values->old.erase(node);
-  }
-
-  void keep() noexcept { saved_.clear(); }
-
- private:
-  std::vector<std::pair<exec_values*, std::uint32_t>> saved_;
-};
-
 }  // namespace
 
 call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
@@ -113,7 +89,6 @@ call_result apply_changes(detail::graph_state& graph, std::span<const planned_ch
   for (std::size_t i = 0; i < changes.size(); ++i)
     done[i].attributes = changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
   graph.damaged.reserve(graph.damaged.size() + changes.size());
-  saved_values saved(graph, changes);
   const auto store = std::make_shared<attribute_store>(*graph.table);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const call_result set = set_node(graph, changes[i], *store, done[i]);
@@ -121,8 +96,6 @@ call_result apply_changes(detail::graph_state& graph, std::span<const planned_ch
     for (std::size_t back = i + 1; back-- > 0;) put_back(graph, changes[back], done[back], store);
     return set;
   }
-  saved.keep();
-  for (const planned_change& change : changes) graph.nodes.assign(change.node, change.raw.after);
   return {};
 }
 

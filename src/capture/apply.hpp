@@ -16,8 +16,8 @@ struct planned_change {
   CUgraphNode attributes_from = nullptr;  ///< a node of another graph that has them; kernels only
 };
 
-/// Sets the changed nodes of the driver's graph and of the model, all or nothing: on a failure the
-/// earlier ones are put back, and the result names the call. Executables keep the old values.
+/// Sets the changed nodes of the driver's graph, all or nothing: on a failure the earlier ones are
+/// put back, and the result names the call.
 ///
 /// Where putting back fails as well, the graph remembers the nodes and `repair` tries again.
 /// @throws std::bad_alloc  before anything is set

@@ -22,7 +22,7 @@ void complete_nodes(detail::graph_state& graph, detail::session_state& session) 
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto found = notes.find(graph.node_handles[i]);
     const node_note* const note = found == notes.end() ? nullptr : found->second;
-    if (note != nullptr) graph.nodes.set_tag(i, session.tag_text(note->tag));
+    if (note != nullptr) graph.nodes.set_tag(i, std::string(session.tag_text(note->tag)));
     const bool is_kernel = graph.nodes.kind(i) == node_kind::kernel;
     if (note == nullptr && !is_kernel) continue;
     model::node_value value = graph.nodes.value(i);
@@ -32,7 +32,7 @@ void complete_nodes(detail::graph_state& graph, detail::session_state& session) 
               ? *note->attributes
               : read_attributes(*graph.table, graph.node_handles[i], attribute_check::semantic);
     if (note != nullptr) value.owner = note->owner;
-    graph.nodes.assign(i, value);
+    graph.nodes.assign(i, std::move(value));
   }
 }
 
@@ -55,7 +55,7 @@ graph finish(detail::session_state& session) {
   state->nodes = std::move(content.nodes);
   state->stamp = new_stamp();
   complete_nodes(*state, session);
-  state->record = make_record(*state, std::move(session.kept()));
+  state->record = make_record(*state->table, owners_of(state->nodes), std::move(session.kept()));
   state->fork_streams = std::move(session.fork_streams());
   session.drop_contents();  // builders may outlive the session
   return access::make<graph>(std::move(state));

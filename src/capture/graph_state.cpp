@@ -84,17 +84,20 @@ graph_context_scope::graph_context_scope(const detail::graph_state& graph) {
     scope_.emplace(context::borrow(driver_of(*graph.table), graph.context));
 }
 
-record_ptr make_record(const detail::graph_state& graph,
-                       std::vector<std::shared_ptr<const void>> kept,
+owner_list owners_of(const model::graph& nodes) {
+  owner_list owners(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) owners[i] = nodes.owner(i);
+  return owners;
+}
+
+record_ptr make_record(const driver_table& table, owner_list owners, owner_list kept,
                        std::shared_ptr<const void> foreign) {
   auto record = std::make_shared<generation_record>();
-  record->table = graph.table;
-  const model::graph& nodes = graph.nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (nodes.owner(i)) record->node_owners.push_back(nodes.owner(i));
-  auto& owners = record->node_owners;
+  record->table = &table;
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  if (!owners.empty() && !owners.front()) owners.erase(owners.begin());
+  record->node_owners = std::move(owners);
   record->kept = std::move(kept);
   record->foreign = std::move(foreign);
   return record;

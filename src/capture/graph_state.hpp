@@ -117,10 +117,12 @@ class graph_context_scope {
 /// @throws cuda_error
 std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
 
-/// What the graph's nodes and `kept` need alive, as a record to be shared; `foreign` is what
-/// foreign code attached to the graph that it captured into, may be null.
-record_ptr make_record(const detail::graph_state& graph,
-                       std::vector<std::shared_ptr<const void>> kept,
+/// Each node's owner, null where it has none.
+owner_list owners_of(const model::graph& nodes);
+
+/// What the owners of a graph's nodes and `kept` need alive, as a record to be shared; `foreign` is
+/// what foreign code attached to the graph that it captured into, may be null.
+record_ptr make_record(const driver_table& table, owner_list owners, owner_list kept,
                        std::shared_ptr<const void> foreign = nullptr);
 
 }  // namespace cugraft

@@ -11,6 +11,8 @@
 
 namespace cugraft {
 
+using owner_list = std::vector<std::shared_ptr<const void>>;
+
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
 /// executables that run it.
 struct generation_record {
@@ -20,9 +22,9 @@ struct generation_record {
   /// Owners may call CUDA when they go: that ends nobody's capture.
   ~generation_record();
 
-  const driver_table* table = nullptr;                   ///< null while nothing is kept
-  std::vector<std::shared_ptr<const void>> node_owners;  ///< without repetitions
-  std::vector<std::shared_ptr<const void>> kept;         ///< in the order of the calls of `keep`
+  const driver_table* table = nullptr;  ///< null while nothing is kept
+  owner_list node_owners;               ///< without repetitions
+  owner_list kept;                      ///< in the order of the calls of `keep`
   std::shared_ptr<const void> foreign;  ///< the captured graph, with what foreign code attached
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "capture/graph_edit.hpp"
 #include "capture/graph_state.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
@@ -12,27 +14,26 @@ namespace cugraft {
 namespace {
 
 // What cugraft knows of nodes that are still the same node: tag, and owner where it does the same.
-void carry_over(const model::graph& old, const std::vector<CUgraphNode>& old_handles,
-                detail::graph_state& now) {
+void carry_over(const detail::graph_state& old, graph_content& now) {
   std::unordered_map<CUgraphNode, std::size_t> former;
-  for (std::size_t i = 0; i < old_handles.size(); ++i) former.emplace(old_handles[i], i);
+  for (std::size_t i = 0; i < old.node_handles.size(); ++i) former.emplace(old.node_handles[i], i);
   for (std::size_t i = 0; i < now.nodes.size(); ++i) {
-    const auto found = former.find(now.node_handles[i]);
-    if (found == former.end() || old.kind(found->second) != now.nodes.kind(i)) continue;
-    now.nodes.set_tag(i, old.tag(found->second));
-    const model::node_value value = old.value(found->second);
-    if (now.nodes.same(i, value)) now.nodes.assign(i, value);
+    const auto found = former.find(now.handles[i]);
+    if (found == former.end() || old.nodes.kind(found->second) != now.nodes.kind(i)) continue;
+    now.nodes.set_tag(i, std::string(old.nodes.tag(found->second)));
+    model::node_value value = old.nodes.value(found->second);
+    if (now.nodes.same(i, value)) now.nodes.assign(i, std::move(value));
   }
 }
 
-bool save_differences(const model::graph& old, detail::graph_state& now) {
+// @return whether there are any
+bool save_differences(const detail::graph_state& old, const model::graph& now, graph_edit& edit) {
   bool any = false;
-  for (std::uint32_t i = 0; i < now.nodes.size(); ++i) {
-    const model::node_value value = old.value(i);
-    if (now.nodes.same(i, value)) continue;
+  for (std::uint32_t i = 0; i < now.size(); ++i) {
+    const model::node_value value = old.nodes.value(i);
+    if (now.same(i, value)) continue;
     any = true;
-    const auto saved = std::make_shared<const model::node_value>(value);
-    for (exec_values* const values : now.executables) values->save(i, saved);
+    edit.save_for_executables(i, value);
   }
   return any;
 }
@@ -57,15 +58,21 @@ void close_graph(detail::graph_state& graph) {
 
 void read_again(detail::graph_state& graph) {
   layout_cache layouts(*graph.table);
-  const graph_content now =
-      read_content(*graph.table, graph.handle, layouts, attribute_check::semantic);
-  const std::vector<CUgraphNode> old_handles = std::exchange(graph.node_handles, now.handles);
-  const model::graph old = std::exchange(graph.nodes, now.nodes);
-  carry_over(old, old_handles, graph);
+  graph_content now = read_content(*graph.table, graph.handle, layouts, attribute_check::semantic);
+  carry_over(graph, now);
+  const bool same_structure =
+      now.handles == graph.node_handles &&
+      !model::first_mismatch(graph.nodes.structure(), now.nodes.structure());
+  graph_edit edit(graph);
+  const bool differs = !same_structure || save_differences(graph, now.nodes, edit);
+  record_ptr record =
+      make_record(*graph.table, owners_of(now.nodes), graph.record->kept, graph.record->foreign);
+
+  edit.commit();  // from here on nothing fails
+  std::swap(graph.nodes, now.nodes);
+  std::swap(graph.node_handles, now.handles);
   graph.damaged.clear();
   graph.stamp = new_stamp();
-  const bool same_structure = old_handles == graph.node_handles &&
-                              !model::first_mismatch(old.structure(), graph.nodes.structure());
   if (!same_structure) {
     graph.origin = node_origin::unknown;
     graph.has_foreign_nodes = true;
@@ -74,8 +81,8 @@ void read_again(detail::graph_state& graph) {
       values->old.clear();
     }
   }
-  if (same_structure && !save_differences(old, graph)) return;
-  graph.record = make_record(graph, graph.record->kept, graph.record->foreign);
+  if (!differs) return;
+  graph.record = std::move(record);
   ++graph.generation;
 }
 

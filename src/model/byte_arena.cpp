@@ -23,6 +23,11 @@ void byte_arena::append(std::span<const std::byte> content) {
   in_use_ += content.size();
 }
 
+void byte_arena::reserve(std::size_t bytes) {
+  if (bytes_.capacity() - bytes_.size() < bytes)
+    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.size()));
+}
+
 void byte_arena::assign(std::size_t index, std::span<const std::byte> content) {
   block& target = blocks_[index];
   const std::size_t former_size = target.size;
@@ -39,7 +44,7 @@ void byte_arena::assign(std::size_t index, std::span<const std::byte> content) {
 void byte_arena::compact() {
   std::vector<std::byte> packed;
   try {
-    packed.reserve(in_use_);
+    packed.reserve(in_use_ + bytes_.capacity() - bytes_.size());  // what was reserved, still is
   } catch (...) {
     return;  // the arena is right as it is, only larger than it need be
   }

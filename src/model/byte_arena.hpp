@@ -22,7 +22,11 @@ class byte_arena {
   /// Adds a block. @pre `content` is not in this arena
   void append(std::span<const std::byte> content);
 
-  /// Replaces a block; if it throws, nothing changed. @pre `content` is not in this arena
+  /// Makes room for `bytes` more, so that blocks may grow by so much in all without an allocation.
+  void reserve(std::size_t bytes);
+
+  /// Replaces a block; if it throws, nothing changed. It does not throw where the block does not
+  /// grow or there is room. @pre `content` is not in this arena
   void assign(std::size_t index, std::span<const std::byte> content);
 
   /// Bytes held, those that are left over included.

@@ -19,7 +19,7 @@ const detail::report_state& state_or_empty(
 
 }  // namespace
 
-change_report detail::report_state::make(std::shared_ptr<const report_state> state) {
+change_report detail::report_state::make(std::shared_ptr<const report_state> state) noexcept {
   change_report result;
   access::state(result) = std::move(state);
   return result;

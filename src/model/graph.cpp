@@ -80,29 +80,28 @@ std::uint32_t graph::add_kernel(kernel_value&& kernel) {
   return static_cast<std::uint32_t>(functions_.size() - 1);
 }
 
-void graph::assign(std::size_t node, const node_value& value) {
+void graph::assign(std::size_t node, node_value value) {
   const std::uint32_t at = slot(node);
   std::visit(
-      [this, at](const auto& data) {
+      [this, at](auto& data) {
         using T = std::remove_cvref_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, kernel_value>) assign_kernel(at, data);
+        if constexpr (std::is_same_v<T, kernel_value>) assign_kernel(at, std::move(data));
         if constexpr (std::is_same_v<T, copy_value>) copies_[at] = data;
         if constexpr (std::is_same_v<T, fill_value>) fills_[at] = data;
         if constexpr (std::is_same_v<T, host_value>) hosts_[at] = data;
         if constexpr (std::is_same_v<T, event_value>) events_[at] = data;
       },
       value.data);
-  owners_[node] = value.owner;
+  owners_[node] = std::move(value.owner);
 }
 
-void graph::assign_kernel(std::uint32_t slot, const kernel_value& kernel) {
-  attributes own_attributes = kernel.attributes;
-  arguments_.assign(slot, kernel.arguments);
+void graph::assign_kernel(std::uint32_t slot, kernel_value&& kernel) {
+  arguments_.assign(slot, kernel.arguments);  // the only part that can fail
 
   functions_[slot] = kernel.function;
   shapes_[slot] = {kernel.grid, kernel.block, kernel.shared_memory_bytes};
-  attributes_[slot] = std::move(own_attributes);
-  layouts_[slot] = kernel.layout;
+  attributes_[slot] = std::move(kernel.attributes);
+  layouts_[slot] = std::move(kernel.layout);
 }
 
 kernel_value graph::copy_kernel(std::uint32_t slot) const {
@@ -155,8 +154,6 @@ std::string_view graph::name(std::size_t node) const noexcept {
 }
 
 std::string_view graph::tag(std::size_t node) const noexcept { return tags_[node]; }
-
-void graph::set_tag(std::size_t node, std::string_view tag) { tags_[node] = tag; }
 
 const std::shared_ptr<const void>& graph::owner(std::size_t node) const noexcept {
   return owners_[node];

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cugraft/graph.hpp"
@@ -33,16 +34,23 @@ class graph {
   /// A copy of what the node does.
   node_value value(std::size_t node) const;
 
-  /// Gives the node other parameters and another owner; if it throws, the node is what it was.
+  /// Gives the node other parameters and another owner; if it throws, the node is what it was. It
+  /// does not throw after `reserve_arguments` with what the arguments grow.
   /// @pre `value.kind` is the node's kind, and its parameters were read if the node's were
-  void assign(std::size_t node, const node_value& value);
+  void assign(std::size_t node, node_value value);
+
+  /// Room for kernel arguments of `bytes` more, so that `assign` does not fail.
+  void reserve_arguments(std::size_t bytes) { arguments_.reserve(bytes); }
 
   /// Kernel's name; empty for other kinds.
   std::string_view name(std::size_t node) const noexcept;
   std::string_view tag(std::size_t node) const noexcept;
-  void set_tag(std::size_t node, std::string_view tag);
+  void set_tag(std::size_t node, std::string tag) noexcept { tags_[node] = std::move(tag); }
 
   const std::shared_ptr<const void>& owner(std::size_t node) const noexcept;
+  void set_owner(std::size_t node, std::shared_ptr<const void> owner) noexcept {
+    owners_[node] = std::move(owner);
+  }
 
   /// The node's kernel parameters, valid until the next `append` or `assign`.
   /// @pre the node is a kernel
@@ -74,7 +82,7 @@ class graph {
   form form_of(std::size_t node) const noexcept { return forms_[node]; }
   std::uint32_t slot(std::size_t node) const noexcept { return slots_[node]; }
   std::uint32_t add_kernel(kernel_value&& kernel);
-  void assign_kernel(std::uint32_t slot, const kernel_value& kernel);
+  void assign_kernel(std::uint32_t slot, kernel_value&& kernel);
   kernel_value copy_kernel(std::uint32_t slot) const;
   kernel_view view_kernel(std::uint32_t slot) const noexcept;
 

@@ -55,7 +55,7 @@ struct report_state {
   const std::vector<node_change>& formatted() const;
 
   /// Gives a finished state to a report.
-  static change_report make(std::shared_ptr<const report_state> state);
+  static change_report make(std::shared_ptr<const report_state> state) noexcept;
 
  private:
   mutable std::once_flag once_;

@@ -6,6 +6,7 @@
 #include "base/identify.hpp"
 #include "base/report.hpp"
 #include "capture/failures.hpp"
+#include "capture/graph_edit.hpp"
 #include "cugraft/graph.hpp"
 #include "recapture/choose_engine.hpp"
 #include "recapture/sessions.hpp"
@@ -56,43 +57,43 @@ std::optional<recapture_failure> ask_hook(const recapture_run& run,
 
 // What keeps alive what the graph's nodes point to from now on. Made only where it differs.
 // @return whether an owner that cugraft was given is another
-bool renew_record(detail::graph_state& graph, std::vector<std::shared_ptr<const void>> kept,
+bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list kept,
                   const recapture_outcome& outcome) {
   bool owners_differ = kept != graph.record->kept || !outcome.owners.empty();
   for (const planned_change& change : outcome.changes)
     owners_differ |= change.raw.before.owner != change.raw.after.owner;
   if (!owners_differ && !outcome.foreign_owner) return false;
-  for (const auto& [node, owner] : outcome.owners) {
-    model::node_value value = graph.nodes.value(node);
-    value.owner = owner;
-    graph.nodes.assign(node, value);
-  }
-  graph.record = make_record(graph, std::move(kept), outcome.foreign_owner);
+  for (const auto& [node, owner] : outcome.owners) edit.set_owner(node, owner);
+  edit.renew_record(std::move(kept), outcome.foreign_owner);
   return owners_differ;
 }
 
-void renew_tags(detail::graph_state& graph, const recapture_run& run,
-                const detail::session_state& session) {
+void renew_tags(graph_edit& edit, const recapture_run& run, const detail::session_state& session) {
   for (const node_note& note : session.notes())
     if (const auto node = run.engine->position(note.node))
-      if (graph.nodes.tag(*node) != session.tag_text(note.tag))
-        graph.nodes.set_tag(*node, session.tag_text(note.tag));
+      if (run.graph->nodes.tag(*node) != session.tag_text(note.tag))
+        edit.set_tag(*node, std::string(session.tag_text(note.tag)));
 }
 
-change_report make_report(const recapture_run& run, recapture_outcome& outcome) {
+// A report with room for what `fill_report` puts in, which then cannot fail.
+std::shared_ptr<detail::report_state> make_report(const recapture_outcome& outcome) {
   auto state = std::make_shared<detail::report_state>();
-  state->used = run.engine->which();
-  state->nodes_total = run.graph->nodes.size();
-  state->generation = run.graph->generation;
-  state->timing = outcome.timing;
   state->raw.reserve(outcome.changes.size());
+  return state;
+}
+
+void fill_report(detail::report_state& state, const recapture_run& run,
+                 recapture_outcome& outcome) noexcept {
+  state.used = run.engine->which();
+  state.nodes_total = run.graph->nodes.size();
+  state.generation = run.graph->generation;
+  state.timing = outcome.timing;
   for (planned_change& change : outcome.changes) {
-    state->overall = std::max(state->overall, change.raw.judgement.effect);
+    state.overall = std::max(state.overall, change.raw.judgement.effect);
     change.raw.before.owner.reset();  // a report keeps nothing of the graph alive
     change.raw.after.owner.reset();
-    state->raw.push_back(std::move(change.raw));
+    state.raw.push_back(std::move(change.raw));
   }
-  return detail::report_state::make(std::move(state));
 }
 
 std::optional<recapture_failure> apply(const recapture_run& run, detail::session_state& session,
@@ -101,10 +102,14 @@ std::optional<recapture_failure> apply(const recapture_run& run, detail::session
   const auto begun = clock::now();
   const graph_context_scope current(graph);
   repair(graph);
+  graph_edit edit(graph);
+  for (const planned_change& change : outcome.changes)
+    edit.set_value(change.node, change.raw.before, change.raw.after);
+  renew_tags(edit, run, session);
+  const bool owners_changed = renew_record(graph, edit, std::move(session.kept()), outcome);
   if (const call_result result = apply_changes(graph, outcome.changes); !result.ok())
     return apply_failure(run, result);
-  renew_tags(graph, run, session);
-  const bool owners_changed = renew_record(graph, std::move(session.kept()), outcome);
+  edit.commit();
   if (!outcome.changes.empty()) graph.stamp = new_stamp();
   if (owners_changed || !outcome.changes.empty()) ++graph.generation;
   run.engine->applied(graph.stamp);
@@ -154,11 +159,15 @@ recapture_result finish_recapture(detail::session_state& session) {
   outcome_guard guard(run, session);
   recapture_outcome outcome = run.engine->finish(session);
   if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
+  std::shared_ptr<detail::report_state> report = make_report(outcome);
   if (!outcome.failure && !run.options.compare_only) {
     outcome.failure = apply(run, session, outcome);
     if (!outcome.failure) guard.applied();
   }
-  if (!outcome.failure) return make_report(run, outcome);
+  if (!outcome.failure) {
+    fill_report(*report, run, outcome);
+    return detail::report_state::make(std::move(report));
+  }
   run.graph->last_failure = *outcome.failure;
   return recapture_result(std::move(*outcome.failure));
 }

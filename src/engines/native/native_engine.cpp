@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/native/native_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "capture/failures.hpp"
@@ -145,10 +149,14 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
 void native_engine::applied(std::uint64_t stamp) noexcept {
   graph_->has_foreign_nodes = foreign_;
   if (foreign_) return;  // the copy may hold what foreign code attached: it is kept, not used again
-  for (const std::uint32_t node : set_back_)
-    if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
-      return copy_.discard();
-  copy_.set_stamp(stamp);
+  try {
+    for (const std::uint32_t node : set_back_)
+      if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
+        return copy_.discard();
+    copy_.set_stamp(stamp);
+  } catch (const std::bad_alloc&) {
+    copy_.discard();
+  }
 }
 
 // What went wrong first, as far as the driver and the session know.
@@ -246,10 +254,10 @@ engine_status status(const context& context) {
 }
 
 std::string refusal(const detail::graph_state& graph) {
-  constexpr const char* advice =
-      ": what an added node does in the driver's re-capture is not documented; use engine::compare";
+  constexpr std::string_view advice =
+      "what an added node does in the driver's re-capture is not documented; use engine::compare";
   if (graph.origin != node_origin::stream_calls && graph.nodes.size() != 0)
-    return std::string("the graph holds nodes that may be made by hand") + advice;
+    return fmt::format("the graph holds nodes that may be made by hand: {}", advice);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     switch (graph.nodes.kind(i)) {
       case node_kind::kernel:
@@ -260,8 +268,8 @@ std::string refusal(const detail::graph_state& graph) {
       case node_kind::event_wait:
         break;
       default:
-        return "node " + std::to_string(i) + " is of the kind " + to_string(graph.nodes.kind(i)) +
-               ", which stream calls do not make" + advice;
+        return fmt::format("node {} is of the kind {}, which stream calls do not make: {}", i,
+                           to_string(graph.nodes.kind(i)), advice);
     }
   }
   return {};

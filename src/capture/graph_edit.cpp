@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/graph_edit.hpp"
+
+#include <utility>
+
+namespace cugraft {
+
+graph_edit::~graph_edit() {
+  for (const auto& [values, node] : saved_) values->old.erase(node);
+}
+
+void graph_edit::set_value(std::uint32_t node, const model::node_value& before,
+                           model::node_value after) {
+  save_for_executables(node, before);
+  if (const auto* kernel = std::get_if<model::kernel_value>(&after.data))
+    if (kernel->arguments.size() > graph_.nodes.kernel(node).arguments.size())
+      graph_.nodes.reserve_arguments(argument_bytes_ += kernel->arguments.size());
+  values_.emplace_back(node, std::move(after));
+}
+
+void graph_edit::save_for_executables(std::uint32_t node, const model::node_value& before) {
+  std::shared_ptr<const model::node_value> old;
+  for (exec_values* const values : graph_.executables) {
+    if (!old) old = std::make_shared<const model::node_value>(before);
+    saved_.reserve(saved_.size() + 1);
+    if (values->save(node, old)) saved_.emplace_back(values, node);
+  }
+}
+
+void graph_edit::set_owner(std::uint32_t node, std::shared_ptr<const void> owner) {
+  owners_.emplace_back(node, std::move(owner));
+}
+
+void graph_edit::set_tag(std::uint32_t node, std::string tag) {
+  tags_.emplace_back(node, std::move(tag));
+}
+
+void graph_edit::renew_record(owner_list kept, std::shared_ptr<const void> foreign) {
+  owner_list owners = owners_of(graph_.nodes);
+  for (const auto& [node, value] : values_) owners[node] = value.owner;
+  for (const auto& [node, owner] : owners_) owners[node] = owner;
+  record_ = make_record(*graph_.table, std::move(owners), std::move(kept), std::move(foreign));
+}
+
+void graph_edit::commit() noexcept {
+  for (auto& [node, value] : values_) graph_.nodes.assign(node, std::move(value));
+  for (auto& [node, owner] : owners_) graph_.nodes.set_owner(node, std::move(owner));
+  for (auto& [node, tag] : tags_) graph_.nodes.set_tag(node, std::move(tag));
+  if (record_) graph_.record = std::move(record_);
+  saved_.clear();
+}
+
+}  // namespace cugraft
