@@ -62,6 +62,12 @@ void destroy_exec(executable& exec) noexcept {
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
 
+void holds_the_graph(executable& exec) noexcept {
+  exec.was_launched = false;
+  exec.old.clear();
+  exec.generation = exec.graph->generation;
+}
+
 }  // namespace
 
 executable::executable(std::shared_ptr<detail::graph_state> of, const instantiate_options& how)
@@ -77,7 +83,7 @@ executable::~executable() {
 void instantiate(executable& exec, bool destroy_first) {
   detail::graph_state& graph = *exec.graph;
   auto box = std::make_unique<owner_box>(*graph.table);
-  box->replace(graph.record);
+  box->replace({graph.record});
   if (destroy_first) close(exec);
   CUgraphExec made = nullptr;
   {
@@ -90,7 +96,7 @@ void instantiate(executable& exec, bool destroy_first) {
   exec.retirements.clear();  // the old box goes with the old executable's last launch
   exec.damaged.clear();
   exec.structure_changed = false;
-  set_current(exec);
+  holds_the_graph(exec);
 }
 
 patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
@@ -99,11 +105,14 @@ patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
     return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value,
                            graph.context);
   };
+  std::vector<model::node_value> now;  // before the first call: what follows cannot fail for memory
+  now.reserve(patches.size());
+  for (const patch& each : patches) now.push_back(graph.nodes.value(each.node));
   patch_result result;
-  exec.damaged.reserve(patches.size());
+  exec.damaged.reserve(exec.damaged.size() + patches.size());
   for (std::size_t i = 0; i < patches.size(); ++i) {
     ++result.driver_calls;
-    result.call = write(patches[i].node, graph.nodes.value(patches[i].node));
+    result.call = write(patches[i].node, now[i]);
     if (result.call.ok()) continue;
     result.failed_at = i;
     for (std::size_t back = i + 1; back-- > 0;) {
@@ -149,11 +158,9 @@ whole_result update_whole(executable& exec) {
   return result;
 }
 
-void set_current(executable& exec) {
-  exec.box->replace(exec.graph->record, exec.was_launched);
-  exec.was_launched = false;
-  exec.old.clear();
-  exec.generation = exec.graph->generation;
+void set_current(executable& exec, record_list record) noexcept {
+  exec.box->replace(std::move(record), exec.was_launched);
+  holds_the_graph(exec);
 }
 
 void release_retired(executable& exec) noexcept {

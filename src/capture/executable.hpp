@@ -69,8 +69,9 @@ struct whole_result {
 /// @throws cuda_error  for a call that fails before the update
 whole_result update_whole(executable& exec);
 
-/// The executable holds the graph's present values from now on.
-void set_current(executable& exec);
+/// The executable holds the graph's present values from now on; `record` is the graph's, in a list
+/// that was made before the driver was called.
+void set_current(executable& exec, record_list record) noexcept;
 
 /// Brings nodes that could not be put back to the value the executable is taken to hold.
 /// @throws cuda_error

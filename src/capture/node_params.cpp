@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "base/access.hpp"
@@ -107,11 +108,13 @@ CUDA_HOST_NODE_PARAMS native_params(const model::host_value& host) noexcept {
 // The driver's setters of one node, on the graph and on an executable: the same names, so that
 // `set_params` alone says which kind of node takes what.
 struct graph_setter {
+  static constexpr const char* kernel_call = "cuGraphKernelNodeSetParams";
+
   const driver_table& table;
   CUgraphNode node;
 
   call_result operator()(const CUDA_KERNEL_NODE_PARAMS& params) const noexcept {
-    return {table.graph_kernel_node_set_params(node, &params), "cuGraphKernelNodeSetParams"};
+    return {table.graph_kernel_node_set_params(node, &params), kernel_call};
   }
   call_result operator()(const CUDA_MEMCPY3D& params) const noexcept {
     return {table.graph_memcpy_node_set_params(node, &params), "cuGraphMemcpyNodeSetParams"};
@@ -131,14 +134,15 @@ struct graph_setter {
 };
 
 struct exec_setter {
+  static constexpr const char* kernel_call = "cuGraphExecKernelNodeSetParams";
+
   const driver_table& table;
   CUgraphExec exec;
   CUgraphNode node;
   CUcontext context;
 
   call_result operator()(const CUDA_KERNEL_NODE_PARAMS& params) const noexcept {
-    return {table.graph_exec_kernel_node_set_params(exec, node, &params),
-            "cuGraphExecKernelNodeSetParams"};
+    return {table.graph_exec_kernel_node_set_params(exec, node, &params), kernel_call};
   }
   call_result operator()(const CUDA_MEMCPY3D& params) const noexcept {
     return {table.graph_exec_memcpy_node_set_params(exec, node, &params, context),
@@ -164,8 +168,13 @@ struct exec_setter {
 
 template <class Setter>
 call_result set_params(const model::node_value& value, const Setter& set) noexcept {
-  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data))
-    return set(native_params(*kernel));
+  if (const auto* kernel = std::get_if<model::kernel_value>(&value.data)) {
+    try {
+      return set(native_params(*kernel));
+    } catch (const std::bad_alloc&) {
+      return {CUDA_ERROR_OUT_OF_MEMORY, Setter::kernel_call};  // the host's: it was not called
+    }
+  }
   if (const auto* copy = std::get_if<model::copy_value>(&value.data))
     return set(native_params(*copy));
   if (const auto* fill = std::get_if<model::fill_value>(&value.data))

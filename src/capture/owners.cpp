@@ -107,16 +107,16 @@ owner_box::~owner_box() {
                     1U);
 }
 
-void owner_box::replace(record_ptr record, bool was_launched) {
-  if (record == current_) return;
+void owner_box::replace(record_list next, bool was_launched) noexcept {
+  if (next.front() == current_) return;
   record_list former;
   {
     const std::lock_guard lock(content_->mutex);
     record_list& records = content_->records;
-    records.push_back(record);
+    current_ = next.front();
+    records.splice(records.end(), next);
     if (!was_launched && records.size() > 1)
       former.splice(former.end(), records, std::prev(records.end(), 2));
-    current_ = std::move(record);
   }
   release_later(std::move(former));
 }

@@ -58,9 +58,9 @@ class owner_box {
   /// What the executable runs now.
   const record_ptr& current() const noexcept { return current_; }
 
-  /// Makes `record` what the executable runs. The former one is retired, since launches that are
-  /// enqueued may need it, unless nothing was launched with it.
-  void replace(record_ptr record, bool was_launched = true);
+  /// Makes the one record of `next` what the executable runs. The former one is retired, since
+  /// launches that are enqueued may need it, unless nothing was launched with it.
+  void replace(record_list next, bool was_launched = true) noexcept;
 
   /// Lets go of the `count` oldest retired records, which no launch needs any more.
   void release_retired(std::size_t count) noexcept;

@@ -46,7 +46,7 @@ CUgraph make_graph(const driver_table& table) {
 
 void give_owners_to_graph(const detail::graph_state& graph) {
   owner_box box(*graph.table);
-  box.replace(graph.record);
+  box.replace({graph.record});
   call(*graph.table, &driver_table::graph_retain_user_object, graph.handle, box.object(), 1U, 0U);
 }
 

@@ -70,8 +70,9 @@ refusal refusal_of(const executable& exec, const pending_change& change, update_
   return result;
 }
 
-exec_update up_to_date(exec_update&& update, executable& exec, update_method method) {
-  set_current(exec);
+exec_update up_to_date(exec_update&& update, executable& exec, record_list&& record,
+                       update_method method) noexcept {
+  set_current(exec, std::move(record));
   update.method = method;
   update.up_to_date = true;
   return std::move(update);
@@ -150,10 +151,12 @@ exec_update update_executable(executable& exec, const update_options& options) {
   drain_released();
   exec_update update;
   const std::vector<pending_change> pending = pending_changes(exec);
+  record_list record{exec.graph->record};
   const bool forced_whole = options.force == update_method::whole;
   if (try_update(exec, pending, options.force, update)) {
-    if (forced_whole) return up_to_date(std::move(update), exec, update_method::whole);
-    return up_to_date(std::move(update), exec,
+    if (forced_whole)
+      return up_to_date(std::move(update), exec, std::move(record), update_method::whole);
+    return up_to_date(std::move(update), exec, std::move(record),
                       pending.empty() ? update_method::none : update_method::patched);
   }
   const bool forced =
@@ -161,7 +164,7 @@ exec_update update_executable(executable& exec, const update_options& options) {
   if (!options.may_instantiate || forced) return update;
   update.driver_calls += exec.handle == nullptr ? 1 : 2;
   instantiate(exec, options.destroy_first);
-  return up_to_date(std::move(update), exec, update_method::instantiated);
+  return up_to_date(std::move(update), exec, std::move(record), update_method::instantiated);
 }
 
 executable& launchable(executable& exec, stream_ref stream) {

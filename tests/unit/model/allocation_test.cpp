@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "model/difference.hpp"
 #include "model/graph.hpp"
@@ -67,6 +69,20 @@ TEST(AllocationTest, ComparingTakesNone) {
             }),
             0U);
   EXPECT_EQ(same, 6U);
+}
+
+TEST(AllocationTest, AssigningTakesNoneWhereThereIsRoom) {
+  const kernel_value small = kernel_of(0x51, layout_of("k", {8}));
+  const kernel_value large = kernel_of(0x52, layout_of("l", {8, 8, 8, 8}));
+  graph nodes;
+  for (int i = 0; i < 3; ++i) nodes.append(node_of(small), {});
+  std::vector<node_value> values(3, node_of(large));
+  nodes.reserve_arguments(3 * large.arguments.size());
+  EXPECT_EQ(allocations_of([&] {
+              for (std::size_t i = 0; i < 3; ++i) nodes.assign(i, std::move(values[i]));
+            }),
+            0U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(nodes.same(i, view_of(large)));
 }
 
 // A foreign kernel's layout is read anew in each session: equal ones of two sessions are compared.
