@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<function_facts, function_count> all_facts{{
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) {name, version},
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 }};
 

@@ -24,10 +24,6 @@ CUgraphEdgeData programmatic_edge(unsigned char port) noexcept {
   return data;
 }
 
-bool is_kernel(const graph_node& node) {
-  return std::holds_alternative<kernel_operation>(node.work.what);
-}
-
 // With programmatic serialisation every kernel that the stream waits for, through events too, may
 // still run (facts).
 std::vector<dependency> dependencies_of_next(const stream_capture& of,

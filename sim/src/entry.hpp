@@ -10,7 +10,7 @@ namespace cugraft_sim {
 /// The functions of the list, in its order.
 enum class function_id : unsigned {
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) member,
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
   count_
 };
@@ -21,7 +21,7 @@ inline constexpr std::size_t function_count = static_cast<std::size_t>(function_
 /// calls have in common (calls.hpp): the driver is initialised, the current context is sound.
 namespace impl {
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) CUresult member types;
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 }  // namespace impl
 

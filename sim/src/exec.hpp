@@ -21,15 +21,21 @@ struct exec_dependency {
   CUgraphEdgeData data{};
 };
 
+struct graph_exec;
+
 struct exec_node {
   std::shared_ptr<const operation> work;  ///< shared with launches under way; a change replaces it
   std::vector<exec_dependency> dependencies;
+  std::size_t position = 0;             ///< of its node, in the order of creation
+  std::shared_ptr<graph_exec> child{};  ///< of a child graph's node: what it runs
+  bool is_enabled = true;
 };
 
 /// An executable graph: values of its own, made from a graph and changed by updates only.
 struct graph_exec {
-  CUgraphExec handle = nullptr;
-  CUgraph origin = nullptr;  ///< the only graph whose nodes the setters take, while it exists
+  CUgraphExec handle = nullptr;  ///< null for one inside another
+  unsigned id = 0;               ///< of the process's graphs and executables
+  CUgraph origin = nullptr;      ///< the only graph whose nodes the setters take, while it exists
   unsigned long long flags = 0;
   std::vector<exec_node> nodes;                           ///< each after those that it depends on
   std::unordered_map<CUgraphNode, std::size_t> index_of;  ///< by node of the origin
@@ -45,8 +51,8 @@ struct graph_exec {
 /// The executable of this handle, or INVALID_VALUE.
 CUresult find_exec(CUgraphExec handle, std::shared_ptr<graph_exec>& found);
 
-/// The executable's node for a node of its origin; INVALID_VALUE for any other, and for all of them
-/// once the origin is gone (facts).
+/// The executable's node for a node of its origin, or of a graph inside that; INVALID_VALUE for any
+/// other, and for all of them once the origin is gone (facts).
 CUresult find_exec_node(graph_exec& of, CUgraphNode handle, exec_node*& found);
 
 /// Calls `visit` for every executable of a graph.

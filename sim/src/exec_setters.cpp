@@ -64,6 +64,40 @@ CUresult impl::graph_exec_host_node_set_params(CUgraphExec which, CUgraphNode no
   return patch(which, node, parameters, with_host);
 }
 
+namespace {
+
+bool can_be_disabled(const operation& work) noexcept {
+  return std::holds_alternative<kernel_operation>(work.what) ||
+         std::holds_alternative<copy_operation>(work.what) ||
+         std::holds_alternative<fill_operation>(work.what);
+}
+
+CUresult find_switchable(CUgraphExec which, CUgraphNode node, exec_node*& held) {
+  std::shared_ptr<graph_exec> exec;
+  if (const CUresult result = find_exec(which, exec)) return result;
+  if (const CUresult result = find_exec_node(*exec, node, held)) return result;
+  return can_be_disabled(*held->work) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
+// Kernels, copies and fills only; a disabled node is an empty one, and keeps its parameters
+// (driver-rules 5.2).
+CUresult impl::graph_node_set_enabled(CUgraphExec which, CUgraphNode node, unsigned is_enabled) {
+  exec_node* held = nullptr;
+  if (const CUresult result = find_switchable(which, node, held)) return result;
+  held->is_enabled = is_enabled != 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult impl::graph_node_get_enabled(CUgraphExec which, CUgraphNode node, unsigned* is_enabled) {
+  exec_node* held = nullptr;
+  if (const CUresult result = find_switchable(which, node, held)) return result;
+  if (!is_enabled) return CUDA_ERROR_INVALID_VALUE;
+  *is_enabled = held->is_enabled ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
 CUresult impl::graph_exec_event_record_node_set_event(CUgraphExec which, CUgraphNode node,
                                                       CUevent event) {
   return patch(which, node, event, with_recorded_event);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -91,15 +92,48 @@ bool pairing::is_paired_otherwise(const graph_node& node, std::size_t partner) c
   return nodes_.contains(partner);
 }
 
-std::optional<refusal> check_parameters(const graph& update, const graph_exec& exec,
-                                        const pairing& pairs) {
-  const update_conditions conditions{
-      .node_priorities = (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
-  for (const auto& node : update.nodes) {
-    const operation& held = *exec.nodes[pairs.partner_of(*node)].work;
+/// A graph and the executable that it updates; children are levels of their own.
+struct level {
+  const graph* update;
+  graph_exec* exec;
+  pairing pairs;
+};
+
+const graph* content_of(const graph_node& node) noexcept {
+  const auto* const child = std::get_if<child_operation>(&node.work.what);
+  return child ? child->content.get() : nullptr;
+}
+
+std::optional<refusal> pair_levels(const graph& update, graph_exec& exec,
+                                   std::vector<level>& levels) {
+  pairing pairs(update, exec);
+  if (auto refused = pairs.find()) return refused;
+  for (const auto& node : update.nodes)
+    if (const graph* const content = content_of(*node)) {
+      graph_exec& inner = *exec.nodes[pairs.partner_of(*node)].child;
+      if (auto refused = pair_levels(*content, inner, levels)) return refused;
+    }
+  levels.push_back({&update, &exec, std::move(pairs)});
+  return std::nullopt;
+}
+
+std::optional<refusal> check_parameters(const level& at, const update_conditions& conditions) {
+  for (const auto& node : at.update->nodes) {
+    const operation& held = *at.exec->nodes[at.pairs.partner_of(*node)].work;
     const CUgraphExecUpdateResult result = check_update(held, node->work, conditions);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return refusal{result, node.get()};
   }
+  return std::nullopt;
+}
+
+// Pairs and checks all levels, outer before inner where both are at fault.
+std::optional<refusal> match(const graph& update, graph_exec& exec, unsigned long long flags,
+                             std::vector<level>& levels) {
+  if (auto refused = pair_levels(update, exec, levels)) return refused;
+  const update_conditions conditions{
+      .node_priorities = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+  for (auto each = levels.rbegin(); each != levels.rend(); ++each)
+    if (auto refused = check_parameters(*each, conditions)) return refused;
   return std::nullopt;
 }
 
@@ -120,15 +154,23 @@ void keep_cluster(const kernel_operation& held, kernel_operation& now) {
     now.attributes.insert(*kept);
 }
 
-void take_values(const graph& update, graph_exec& exec, const pairing& pairs) {
-  for (const auto& node : update.nodes) {
-    auto& held = exec.nodes[pairs.partner_of(*node)].work;
+void take_values(const level& at) {
+  for (const auto& node : at.update->nodes) {
+    exec_node& partner = at.exec->nodes[at.pairs.partner_of(*node)];
+    if (partner.child) continue;
     operation now = node->work;
     if (auto* const kernel = std::get_if<kernel_operation>(&now.what))
-      keep_cluster(std::get<kernel_operation>(held->what), *kernel);
-    held = std::make_shared<const operation>(std::move(now));
+      keep_cluster(std::get<kernel_operation>(partner.work->what), *kernel);
+    partner.work = std::make_shared<const operation>(std::move(now));
   }
-  exec.objects = std::make_shared<user_references>(update.objects);
+  at.exec->objects = std::make_shared<user_references>(at.update->objects);
+}
+
+// Whether the nodes were made in the order of their partners (driver-rules 5.2, child graph).
+bool is_in_order(const level& at) {
+  for (std::size_t i = 0; i < at.update->nodes.size(); ++i)
+    if (at.exec->nodes[at.pairs.partner_of(*at.update->nodes[i])].position != i) return false;
+  return true;
 }
 
 CUgraphNode handle_of(const graph_node* node) noexcept { return node ? node->handle : nullptr; }
@@ -147,11 +189,28 @@ CUresult impl::graph_exec_update(CUgraphExec which, CUgraph from,
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<graph> update;
   if (const CUresult result = find_graph(from, update)) return result;
-  pairing pairs(*update, *exec);
-  if (const auto refused = pairs.find()) return report(*refused, info);
-  if (const auto refused = check_parameters(*update, *exec, pairs)) return report(*refused, info);
-  take_values(*update, *exec, pairs);
+  std::vector<level> levels;
+  if (const auto refused = match(*update, *exec, exec->flags, levels))
+    return report(*refused, info);
+  for (const level& each : levels) take_values(each);
   if (info) *info = {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
+  return CUDA_SUCCESS;
+}
+
+// The same limits as for a whole graph, and the nodes' order too (driver-rules 5.2).
+CUresult impl::graph_exec_child_graph_node_set_params(CUgraphExec which, CUgraphNode node,
+                                                      CUgraph content) {
+  std::shared_ptr<graph_exec> exec;
+  if (const CUresult result = find_exec(which, exec)) return result;
+  exec_node* held = nullptr;
+  if (const CUresult result = find_exec_node(*exec, node, held)) return result;
+  std::shared_ptr<graph> update;
+  if (const CUresult result = find_graph(content, update)) return result;
+  if (!held->child) return CUDA_ERROR_INVALID_VALUE;
+  std::vector<level> levels;
+  if (match(*update, *held->child, exec->flags, levels)) return CUDA_ERROR_INVALID_VALUE;
+  if (!std::ranges::all_of(levels, is_in_order)) return CUDA_ERROR_INVALID_VALUE;
+  for (const level& each : levels) take_values(each);
   return CUDA_SUCCESS;
 }
 

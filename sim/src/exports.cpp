@@ -48,7 +48,7 @@ namespace exported {
   CUresult member(CUGRAFT_PARAMETERS(types)) {                                  \
     return enter(function_id::member, &impl::member CUGRAFT_ARGUMENTS(types));  \
   }
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 
 }  // namespace exported
@@ -57,7 +57,7 @@ void* exported_address(function_id id) noexcept {
   static const std::array<void*, function_count> addresses{{
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
   reinterpret_cast<void*>(&exported::member),
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
   }};
   return addresses[static_cast<std::size_t>(id)];

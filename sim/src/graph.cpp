@@ -33,6 +33,21 @@ bool is_edge_data(const CUgraphEdgeData& data) noexcept {
          std::ranges::all_of(data.reserved, is_zero);
 }
 
+void forget(graph_node& node) {
+  tables().nodes.remove(node.handle);
+  if (const auto* const child = std::get_if<child_operation>(&node.work.what))
+    drop_graph(*child->content);
+}
+
+// What a copied node does: a graph inside it is the copy's own.
+operation copy_of(const operation& work) {
+  const auto* const child = std::get_if<child_operation>(&work.what);
+  if (!child) return work;
+  child_operation copy{copy_graph(*child->content)};
+  copy.content->is_child = true;
+  return {work.context, std::move(copy)};
+}
+
 }  // namespace
 
 bool operator==(const dependency& left, const dependency& right) noexcept {
@@ -55,12 +70,18 @@ std::shared_ptr<graph> find_any_graph(CUgraph handle) { return tables().graphs.f
 std::shared_ptr<graph> make_graph() {
   auto made = std::make_shared<graph>();
   made->handle = tables().graphs.add(made);
+  made->id = take_graph_id();
   return made;
+}
+
+unsigned take_graph_id() noexcept {
+  static unsigned next = 1;
+  return next++;
 }
 
 void drop_graph(graph& gone) {
   const auto kept = tables().graphs.remove(gone.handle);
-  for (const auto& node : gone.nodes) tables().nodes.remove(node->handle);
+  for (const auto& node : gone.nodes) forget(*node);
   gone.nodes.clear();
   gone.objects.clear();
   gone.undefined = true;  // for a capture that still refers to it
@@ -74,6 +95,37 @@ graph_node& add_node(graph& to, operation work, std::vector<dependency> dependen
   node->dependencies = std::move(dependencies);
   node->local_id = to.next_local_id++;
   return *node;
+}
+
+std::shared_ptr<graph> copy_graph(const graph& original) {
+  const auto made = make_graph();
+  made->cloned_from = original.handle;
+  made->objects = original.objects;
+  made->next_left_open = original.next_left_open;
+  std::unordered_map<const graph_node*, graph_node*> copies;
+  for (const auto& node : original.nodes) {
+    graph_node& copy = add_node(*made, copy_of(node->work), node->dependencies);
+    copy.local_id = node->local_id;
+    copy.left_open = node->left_open;
+    copies[node.get()] = &copy;
+    made->copies[node->handle] = copy.handle;
+  }
+  for (const auto& node : made->nodes)
+    for (dependency& each : node->dependencies) each.node = copies.at(each.node);
+  made->next_local_id = original.next_local_id;
+  return made;
+}
+
+void drop_node(graph_node& gone) {
+  graph& of = *gone.owner;
+  for (const auto& node : of.nodes)
+    std::erase_if(node->dependencies, [&](const dependency& each) { return each.node == &gone; });
+  const std::vector<dependency> former = std::move(gone.dependencies);
+  gone.dependencies.clear();
+  for (const dependency& each : former)
+    if (!has_dependents(*each.node)) leave_open(*each.node);
+  forget(gone);
+  std::erase_if(of.nodes, [&](const auto& node) { return node.get() == &gone; });
 }
 
 void set_work(graph_node& of, operation work) {
@@ -92,6 +144,13 @@ void renew_handles(graph& of) {
 }
 
 void leave_open(graph_node& node) noexcept { node.left_open = node.owner->next_left_open++; }
+
+bool has_dependents(const graph_node& node) noexcept {
+  return std::ranges::any_of(node.owner->nodes, [&](const auto& other) {
+    return std::ranges::find(other->dependencies, &node, &dependency::node) !=
+           other->dependencies.end();
+  });
+}
 
 std::vector<graph_node*> sinks_of(const graph& of) {
   std::set<const graph_node*> needed;
@@ -117,6 +176,48 @@ CUresult read_dependencies(const graph& of, const CUgraphNode* nodes, const CUgr
   return CUDA_SUCCESS;
 }
 
+bool is_kernel(const graph_node& node) noexcept {
+  return std::holds_alternative<kernel_operation>(node.work.what);
+}
+
+bool is_edge(const graph_node& from, const graph_node& to, const CUgraphEdgeData& data) noexcept {
+  const bool from_kernel = is_kernel(from);
+  if (data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+    return from_kernel && is_kernel(to) && data.from_port != 0;
+  return data.from_port == 0 || from_kernel;
+}
+
+std::vector<const graph_node*> execution_order(const graph& of) {
+  enum class state : char { unseen, open, done };
+  struct step {
+    const graph_node* node;
+    std::size_t next;  // dependency to be looked at
+  };
+  std::unordered_map<const graph_node*, state> states;
+  std::vector<const graph_node*> order;
+  std::vector<step> path;
+  const auto enter = [&](const graph_node* node) {
+    states[node] = state::open;
+    path.push_back({node, 0});
+  };
+  for (const auto& start : of.nodes) {
+    if (states[start.get()] == state::unseen) enter(start.get());
+    while (!path.empty()) {
+      step& last = path.back();
+      if (last.next == last.node->dependencies.size()) {
+        states[last.node] = state::done;
+        order.push_back(last.node);
+        path.pop_back();
+        continue;
+      }
+      const graph_node* const needed = last.node->dependencies[last.next++].node;
+      if (states[needed] == state::open) return order;  // a cycle
+      if (states[needed] == state::unseen) enter(needed);
+    }
+  }
+  return order;
+}
+
 CUgraphNodeType type_of(const operation& work) noexcept {
   return std::visit(
       overloaded{
@@ -127,11 +228,16 @@ CUgraphNodeType type_of(const operation& work) noexcept {
           [](const host_operation&) { return CU_GRAPH_NODE_TYPE_HOST; },
           [](const event_record_operation&) { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; },
           [](const event_wait_operation&) { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; },
+          [](const child_operation&) { return CU_GRAPH_NODE_TYPE_GRAPH; },
       },
       work.what);
 }
 
-std::size_t count_graphs() { return tables().graphs.size(); }
+std::size_t count_graphs() {
+  std::size_t count = 0;
+  tables().graphs.for_each([&](const graph& each) { count += each.is_child ? 0 : 1; });
+  return count;
+}
 
 void count_graph_handles(live_handles& live) {
   live.graphs = count_graphs();

@@ -29,7 +29,7 @@ struct graph_node {
   CUgraphNode handle = nullptr;
   graph* owner = nullptr;
   operation work;
-  std::vector<dependency> dependencies;  ///< in the order of their making
+  std::vector<dependency> dependencies;  ///< in the order of their making; maybe of later nodes
   unsigned local_id = 0;
 
   /// When the node was last left without a dependent: made by hand, taken out of a stream's
@@ -43,6 +43,8 @@ struct graph_node {
 
 struct graph {
   CUgraph handle = nullptr;
+  unsigned id = 0;                                 ///< of the process's graphs and executables
+  bool is_child = false;                           ///< it belongs to a node of another graph
   std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;
   CUgraph cloned_from = nullptr;
@@ -66,8 +68,17 @@ CUresult find_node(CUgraphNode handle, std::shared_ptr<graph_node>& found);
 /// Makes a graph without nodes and its handle.
 std::shared_ptr<graph> make_graph();
 
-/// Forgets a graph, its nodes and their handles.
+/// Forgets a graph, its nodes, their handles, and the graphs that belong to them.
 void drop_graph(graph& gone);
+
+/// A graph of its own that does the same; graphs inside it are copied too.
+std::shared_ptr<graph> copy_graph(const graph& original);
+
+/// Forgets a node and its edges.
+void drop_node(graph_node& gone);
+
+/// A number that no graph and no executable has.
+unsigned take_graph_id() noexcept;
 
 /// Adds a node; `dependencies` are nodes of the same graph, without duplicates.
 graph_node& add_node(graph& to, operation work, std::vector<dependency> dependencies);
@@ -81,6 +92,9 @@ void renew_handles(graph& of);
 /// Says that `node` has no dependent at this moment.
 void leave_open(graph_node& node) noexcept;
 
+/// Whether a node of its graph depends on it. Looks at every node.
+bool has_dependents(const graph_node& node) noexcept;
+
 /// Nodes without dependents, in the order in which they were left so.
 std::vector<graph_node*> sinks_of(const graph& of);
 
@@ -88,6 +102,15 @@ std::vector<graph_node*> sinks_of(const graph& of);
 /// nodes, and for edge data that there is not. `data` may be null.
 CUresult read_dependencies(const graph& of, const CUgraphNode* nodes, const CUgraphEdgeData* data,
                            std::size_t count, std::vector<dependency>& read);
+
+bool is_kernel(const graph_node& node) noexcept;
+
+/// Whether there may be such an edge between two nodes (driver-rules 9.3).
+bool is_edge(const graph_node& from, const graph_node& to, const CUgraphEdgeData& data) noexcept;
+
+/// The nodes in an order in which each comes after those that it depends on: that of creation where
+/// it is one. Fewer nodes than there are where some depend on themselves.
+std::vector<const graph_node*> execution_order(const graph& of);
 
 /// The kind of node that an operation makes.
 CUgraphNodeType type_of(const operation& work) noexcept;

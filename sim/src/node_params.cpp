@@ -2,6 +2,7 @@
 #include "node_params.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -94,6 +95,14 @@ void parameter_view::show(const event_record_operation& record) {
 
 void parameter_view::show(const event_wait_operation& wait) {
   params_.eventWait.event = wait.event;
+}
+
+// Nobody but the driver owns what a query shows: -1, by 13.2 (driver-rules 9.2).
+void parameter_view::show(const child_operation& child) {
+  constexpr std::size_t ownership = 16 + 8;  // its offset; headers before 12.9 lack the field
+  constexpr int invalid = -1;
+  params_.graph.graph = child.content->handle;
+  std::memcpy(reinterpret_cast<std::byte*>(&params_) + ownership, &invalid, sizeof invalid);
 }
 
 CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, operation& made) {

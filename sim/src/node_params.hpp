@@ -29,6 +29,7 @@ class parameter_view {
   void show(const host_operation& host);
   void show(const event_record_operation& record);
   void show(const event_wait_operation& wait);
+  void show(const child_operation& child);
 
   CUgraphNodeParams params_{};
   CUcontext context_ = nullptr;

@@ -135,6 +135,11 @@ CUresult impl::graph_host_node_set_params(CUgraphNode node,
   return set(node, parameters, with_host);
 }
 
+CUresult impl::graph_child_graph_node_get_graph(CUgraphNode node, CUgraph* content) {
+  return get(node, CU_GRAPH_NODE_TYPE_GRAPH, content,
+             [](const CUgraphNodeParams& all) { return all.graph.graph; });
+}
+
 CUresult impl::graph_event_record_node_get_event(CUgraphNode node, CUevent* event) {
   return get(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event,
              [](const CUgraphNodeParams& all) { return all.eventRecord.event; });

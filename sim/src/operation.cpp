@@ -77,6 +77,8 @@ CUresult run(const event_wait_operation& wait) {
 
 CUresult run(const empty_operation&) { return CUDA_SUCCESS; }
 
+CUresult run(const child_operation&) { return CUDA_SUCCESS; }  // its nodes are enqueued one by one
+
 CUresult run(const copy_operation& copy) { return run_copy(copy.parameters); }
 
 CUresult run(const fill_operation& fill) { return run_fill(fill.parameters); }

@@ -17,6 +17,7 @@ namespace cugraft_sim {
 
 struct context;
 struct function;
+struct graph;
 
 /// The bytes of a launch attribute's value.
 using attribute_value = std::array<std::byte, sizeof(CUlaunchAttributeValue)>;
@@ -61,11 +62,16 @@ struct event_wait_operation {
 
 struct empty_operation {};
 
+/// A graph inside a graph. In an executable its nodes run from an executable of its own.
+struct child_operation {
+  std::shared_ptr<graph> content;  ///< the node's own; null in executables
+};
+
 /// What a stream call does when it is enqueued, and a graph node when it runs.
 struct operation {
   CUcontext context = nullptr;
   std::variant<empty_operation, kernel_operation, copy_operation, fill_operation, host_operation,
-               event_record_operation, event_wait_operation>
+               event_record_operation, event_wait_operation, child_operation>
       what;
 };
 

@@ -111,6 +111,10 @@ CUresult impl::user_object_create(CUuserObject* made, void* pointer, CUhostFn de
   return CUDA_SUCCESS;
 }
 
+CUresult impl::user_object_retain(CUuserObject object, unsigned count) {
+  return is_count(count) && retain(object, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult impl::user_object_release(CUuserObject object, unsigned count) {
   return is_count(count) && release(object, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -64,6 +64,10 @@ bool equal(const event_wait_operation& left, const event_wait_operation& right) 
   return left.event == right.event;
 }
 
+bool equal(const child_operation& left, const child_operation& right) {
+  return left.content == right.content;
+}
+
 bool same_function_context(const kernel_operation& left, const kernel_operation& right) {
   return left.code->owner == right.code->owner;
 }

@@ -65,7 +65,11 @@ def main() -> int:
     if include is None:
         print("skipped: no CUDA toolkit here")
         return SKIPPED
-    functions = signatures.read_functions((ROOT / "src/driver/functions.def").read_text())
+    functions = [
+        function
+        for each in ("src/driver/functions.def", "sim/src/functions.def")
+        for function in signatures.read_functions((ROOT / each).read_text())
+    ]
     with tempfile.TemporaryDirectory() as folder:
         assertions = pathlib.Path(folder, "signatures.cpp")
         assertions.write_text(signatures.assertions(functions, include / "cuda.h"))

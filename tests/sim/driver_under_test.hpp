@@ -23,7 +23,7 @@ namespace cugraft_sim {
 struct driver_functions {
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
   CUresult(*member) types = nullptr;
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 };
 
@@ -113,7 +113,7 @@ class driver_under_test {
     };
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
   look_up(name, version, functions_.member);
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
   }
 

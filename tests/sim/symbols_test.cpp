@@ -27,7 +27,7 @@ void expect_functions_of(driver_under_test& driver) {
   const int has = driver.version();
 #define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
   EXPECT_EQ(driver->member != nullptr, version <= has) << name << " on a driver " << has;
-#include "driver/functions.def"
+#include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 }
 

@@ -7,7 +7,7 @@ from .source_tree import CPP_SUFFIXES, SourceFile, SourceTree, Violation
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 LINES = 500
-LONG_FILES = ("src/driver/functions.def",)
+LONG_FILES = ("src/driver/functions.def", "sim/src/functions.def")
 LAYERS = ("base", "driver", "handles", "model", "capture", "engines", "recapture", "render")
 _TEST = r"\b(?:TYPED_)?TEST(?:_F|_P)?\s*\(|\bRC_GTEST_(?:FIXTURE_)?PROP|\bINSTANTIATE_T"
 TEST_FOLDERS = ("tests/unit", "tests/sim", "tests/contract", "tests/gpu")

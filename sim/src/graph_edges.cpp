@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "entry.hpp"
+#include "graph.hpp"
+
+// Edges and nodes taken out and put in by hand.
+
+namespace cugraft_sim {
+namespace {
+
+struct named_edge {
+  graph_node* from;
+  graph_node* to;
+  CUgraphEdgeData data;
+};
+
+bool same_ends(const named_edge& left, const named_edge& right) noexcept {
+  return left.from == right.from && left.to == right.to;
+}
+
+bool is_twice(const std::vector<named_edge>& edges) {
+  for (auto each = edges.begin(); each != edges.end(); ++each)
+    for (auto earlier = edges.begin(); earlier != each; ++earlier)
+      if (same_ends(*earlier, *each)) return true;
+  return false;
+}
+
+CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
+                    const CUgraphEdgeData* data, std::size_t count,
+                    std::vector<named_edge>& edges) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(of, found)) return result;
+  if (found->recapturing) return CUDA_ERROR_NOT_SUPPORTED;
+  std::vector<dependency> sources, targets;
+  if (const CUresult result = read_dependencies(*found, from, data, count, sources)) return result;
+  if (const CUresult result = read_dependencies(*found, to, nullptr, count, targets)) return result;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (sources[i].node == targets[i].node) return CUDA_ERROR_INVALID_VALUE;
+    edges.push_back({sources[i].node, targets[i].node, sources[i].data});
+  }
+  return is_twice(edges) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+// The edge between the same nodes, if there is one.
+auto find_edge(const named_edge& edge) {
+  return std::ranges::find(edge.to->dependencies, edge.from, &dependency::node);
+}
+
+bool is_there(const named_edge& edge) { return find_edge(edge) != edge.to->dependencies.end(); }
+
+bool is_there_as_named(const named_edge& edge) {
+  return is_there(edge) && std::memcmp(&find_edge(edge)->data, &edge.data, sizeof edge.data) == 0;
+}
+
+}  // namespace
+
+CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
+                                      const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
+                                      std::size_t count) {
+  std::vector<named_edge> edges;
+  if (const CUresult result = read_edges(to, from_nodes, to_nodes, data, count, edges))
+    return result;
+  for (const named_edge& each : edges)
+    if (is_there(each) || !is_edge(*each.from, *each.to, each.data))
+      return CUDA_ERROR_INVALID_VALUE;
+  for (const named_edge& each : edges) each.to->dependencies.push_back({each.from, each.data});
+  return CUDA_SUCCESS;
+}
+
+// An edge is named with its data (driver-rules 9.3).
+CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_nodes,
+                                         const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
+                                         std::size_t count) {
+  std::vector<named_edge> edges;
+  if (const CUresult result = read_edges(from, from_nodes, to_nodes, data, count, edges))
+    return result;
+  if (!std::ranges::all_of(edges, is_there_as_named)) return CUDA_ERROR_INVALID_VALUE;
+  for (const named_edge& each : edges) {
+    each.to->dependencies.erase(find_edge(each));
+    if (!has_dependents(*each.from)) leave_open(*each.from);
+  }
+  return CUDA_SUCCESS;
+}
+
+// Not while a capture adds to the graph (driver-rules 2.2).
+CUresult impl::graph_destroy_node(CUgraphNode which) {
+  std::shared_ptr<graph_node> found;
+  if (const CUresult result = find_node(which, found)) return result;
+  if (found->owner->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+  drop_node(*found);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cugraft_sim
