@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/apply.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "capture/failures.hpp"
 #include "driver/call.hpp"
+#include "model/difference.hpp"
 
 namespace cugraft {
 namespace {
-
-bool is_attribute(const model::difference& difference) noexcept {
-  using model::field;
-  return difference.which == field::cluster || difference.which == field::cooperative ||
-         difference.which == field::priority || difference.which == field::attribute;
-}
-
-bool attributes_differ(const raw_change& change) {
-  const auto differences = model::differences(change.before, change.after);
-  return std::any_of(differences.begin(), differences.end(), is_attribute);
-}
 
 // Nodes that hold the old launch attributes meanwhile: an attribute can only be put back whole by
 // copying it from a node that has it (driver facts, User objects and attributes).
@@ -87,7 +76,8 @@ void put_back(detail::graph_state& graph, const planned_change& change, const ap
 call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
   std::vector<applied_node> done(changes.size());
   for (std::size_t i = 0; i < changes.size(); ++i)
-    done[i].attributes = changes[i].attributes_from != nullptr && attributes_differ(changes[i].raw);
+    done[i].attributes = changes[i].attributes_from != nullptr &&
+                         model::attributes_differ(changes[i].raw.before, changes[i].raw.after);
   graph.damaged.reserve(graph.damaged.size() + changes.size());
   const auto store = std::make_shared<attribute_store>(*graph.table);
   for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -36,28 +36,65 @@ void complete_nodes(detail::graph_state& graph, detail::session_state& session) 
   }
 }
 
+// Builders may outlive the session, and hold it: what it was given goes with its end.
+class contents_guard {
+ public:
+  explicit contents_guard(detail::session_state& session) noexcept : session_(session) {}
+  contents_guard(const contents_guard&) = delete;
+  contents_guard& operator=(const contents_guard&) = delete;
+  ~contents_guard() { session_.drop_contents(); }
+
+ private:
+  detail::session_state& session_;
+};
+
+// What was captured, in the order of the calls. Where neither the driver nor those of cugraft's
+// calls tell of it, no engine that matches by order takes the graph.
+graph_content read_captured(detail::graph_state& graph, detail::session_state& session) {
+  std::vector<CUgraphNode> handles = nodes_of(*graph.table, graph.handle);
+  std::vector<CUgraphNode> known;
+  for (const node_note& note : session.notes())
+    if (note.node != nullptr) known.push_back(note.node);
+  graph.origin =
+      put_in_creation_order(handles, known) ? node_origin::stream_calls : node_origin::unknown;
+  return read_content(*graph.table, std::move(handles), session.layouts(), attribute_check::none);
+}
+
+void read_into(detail::graph_state& graph, detail::session_state& session) {
+  graph_content content = read_captured(graph, session);
+  graph.has_foreign_nodes = session.notes().size() < content.handles.size();
+  graph.node_handles = std::move(content.handles);
+  graph.nodes = std::move(content.nodes);
+  graph.stamp = new_stamp();
+  complete_nodes(graph, session);
+  graph.record = make_record(*graph.table, owners_of(graph.nodes), std::move(session.kept()));
+  graph.fork_streams = std::move(session.fork_streams());
+}
+
 graph finish(detail::session_state& session) {
   session.require_may_end();
   auto state = std::make_shared<detail::graph_state>(session.table());
   auto ended = session.end();
   state->handle = ended.graph;  // owned from here on, whatever fails
+  const contents_guard contents(session);
   if (session.failure() || !ended.result.ok()) {
     const session_failure failure = session.failure().value_or(failed_end(ended.result));
     throw capture_error(
         describe_failure(session, failure, std::nullopt, std::move(ended.unjoined)));
   }
   state->context = session.context();
-  state->origin = node_origin::stream_calls;
-  graph_content content =
-      read_content(*state->table, state->handle, session.layouts(), attribute_check::none);
-  state->has_foreign_nodes = session.notes().size() < content.handles.size();
-  state->node_handles = std::move(content.handles);
-  state->nodes = std::move(content.nodes);
-  state->stamp = new_stamp();
-  complete_nodes(*state, session);
-  state->record = make_record(*state->table, owners_of(state->nodes), std::move(session.kept()));
-  state->fork_streams = std::move(session.fork_streams());
-  session.drop_contents();  // builders may outlive the session
+  try {
+    read_into(*state, session);
+  } catch (const cuda_error& thrown) {
+    recapture_failure failure;
+    failure.why = mismatch::driver_failure;
+    failure.code = thrown.code();
+    failure.function = thrown.function();
+    failure.nodes_matched = session.notes().size();
+    failure.message =
+        "the capture ended well, but its graph could not be read: " + std::string(thrown.what());
+    throw capture_error(std::move(failure));
+  }
   return access::make<graph>(std::move(state));
 }
 

@@ -22,8 +22,15 @@ void graph_edit::save_for_executables(std::uint32_t node, const model::node_valu
   std::shared_ptr<const model::node_value> old;
   for (exec_values* const values : graph_.executables) {
     if (!old) old = std::make_shared<const model::node_value>(before);
-    saved_.reserve(saved_.size() + 1);
-    if (values->save(node, old)) saved_.emplace_back(values, node);
+    saved_.emplace_back(values, node);  // first: what is saved has to be known
+    bool is_saved = false;
+    try {
+      is_saved = values->save(node, old);
+    } catch (...) {
+      saved_.pop_back();
+      throw;
+    }
+    if (!is_saved) saved_.pop_back();
   }
 }
 

@@ -66,10 +66,30 @@ std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph) {
   return nodes;
 }
 
-graph_content read_content(const driver_table& table, CUgraph graph, layout_cache& layouts,
-                           attribute_check attributes) {
+bool put_in_creation_order(std::vector<CUgraphNode>& nodes, std::span<const CUgraphNode> known) {
+  const auto fits = [&] {
+    auto at = nodes.begin();
+    for (const CUgraphNode each : known) {
+      at = std::find(at, nodes.end(), each);
+      if (at == nodes.end()) return false;
+    }
+    return true;
+  };
+  if (fits()) return true;
+  std::reverse(nodes.begin(), nodes.end());
+  if (fits()) return true;
+  std::reverse(nodes.begin(), nodes.end());
+  if (known.size() != nodes.size() ||
+      !std::is_permutation(known.begin(), known.end(), nodes.begin()))
+    return false;
+  nodes.assign(known.begin(), known.end());
+  return true;
+}
+
+graph_content read_content(const driver_table& table, std::vector<CUgraphNode> handles,
+                           layout_cache& layouts, attribute_check attributes) {
   graph_content content;
-  content.handles = nodes_of(table, graph);
+  content.handles = std::move(handles);
   node_positions positions;
   for (std::size_t i = 0; i < content.handles.size(); ++i)
     positions.emplace(content.handles[i], static_cast<std::uint32_t>(i));

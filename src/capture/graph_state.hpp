@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "capture/exec_values.hpp"
@@ -86,9 +87,15 @@ struct graph_content {
   model::graph nodes;
 };
 
+/// Reads a graph whose nodes are `handles`, in the order in which they shall be counted.
 /// @throws cuda_error
-graph_content read_content(const driver_table& table, CUgraph graph, layout_cache& layouts,
-                           attribute_check attributes);
+graph_content read_content(const driver_table& table, std::vector<CUgraphNode> handles,
+                           layout_cache& layouts, attribute_check attributes);
+
+/// Puts the nodes of a graph in the order of their creation, which `cuGraphGetNodes` was seen to
+/// give and is documented nowhere. `known` are some of them in that order.
+/// @return whether the order fits; if not, it is what it was
+bool put_in_creation_order(std::vector<CUgraphNode>& nodes, std::span<const CUgraphNode> known);
 
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);

@@ -30,15 +30,16 @@ void CUDA_CB destroy_payload(void* payload) noexcept { delete static_cast<host_p
 void give_to_graph(const driver_table& table, CUgraph graph,
                    std::unique_ptr<host_payload>& payload) {
   CUuserObject object = nullptr;
-  check(table.user_object_create(&object, payload.get(), &destroy_payload, 1,
-                                 CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
-        "cuUserObjectCreate");
-  static_cast<void>(payload.release());
-  const CUresult result =
-      table.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-  if (result == CUDA_SUCCESS) return;
+  const CUresult created = table.user_object_create(&object, payload.get(), &destroy_payload, 1,
+                                                    CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+  if (object != nullptr) static_cast<void>(payload.release());  // the driver's now
+  if (created != CUDA_SUCCESS && object != nullptr)
+    try_release(table, &driver_table::user_object_release, object, 1U);
+  check(created, "cuUserObjectCreate");
+  // The graph takes a reference of its own, and ours goes whatever came of that.
+  const CUresult retained = table.graph_retain_user_object(graph, object, 1, 0);
   release_or_report(table, {"user object", object}, &driver_table::user_object_release, object, 1U);
-  check(result, "cuGraphRetainUserObject", graph);
+  check(retained, "cuGraphRetainUserObject", graph);
 }
 
 // Whether a call that gave `result` may have enqueued its work: an error of earlier asynchronous

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "capture/graph_edit.hpp"
@@ -58,7 +59,13 @@ void close_graph(detail::graph_state& graph) {
 
 void read_again(detail::graph_state& graph) {
   layout_cache layouts(*graph.table);
-  graph_content now = read_content(*graph.table, graph.handle, layouts, attribute_check::semantic);
+  std::vector<CUgraphNode> handles = nodes_of(*graph.table, graph.handle);
+  const std::unordered_set<CUgraphNode> there(handles.begin(), handles.end());
+  std::vector<CUgraphNode> known = graph.node_handles;
+  std::erase_if(known, [&](CUgraphNode node) { return !there.contains(node); });
+  const bool in_order = put_in_creation_order(handles, known);
+  graph_content now =
+      read_content(*graph.table, std::move(handles), layouts, attribute_check::semantic);
   carry_over(graph, now);
   const bool same_structure =
       now.handles == graph.node_handles &&
@@ -73,7 +80,7 @@ void read_again(detail::graph_state& graph) {
   std::swap(graph.node_handles, now.handles);
   graph.damaged.clear();
   graph.stamp = new_stamp();
-  if (!same_structure) {
+  if (!same_structure || !in_order) {
     graph.origin = node_origin::unknown;
     graph.has_foreign_nodes = true;
     for (exec_values* const values : graph.executables) {

@@ -178,6 +178,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   void add_node(stream_ref stream, node_kind kind, node_note note,
                 const std::function<call_result()>& enqueue);
+  void add_node(lane& where, node_kind kind, node_note note, const call_result& enqueued);
   void record_event(lane& where, CUevent event);
   void wait_event(lane& where, CUevent event);
 

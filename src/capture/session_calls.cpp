@@ -34,11 +34,24 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
   ++where.added;
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
-  // What the driver took is noted without fail.
+  // What the driver took is noted without fail, and its owner kept.
   if (notes_.size() == notes_.capacity()) notes_.reserve(2 * notes_.size() + 16);
-  const std::size_t matched = matched_;
+  if (kept_.size() == kept_.capacity()) kept_.reserve(2 * kept_.size() + 16);
   front_before_ = where.front;
-  if (!keeps_going(where, enqueue())) return track(where, kind, std::move(note));
+  const std::shared_ptr<const void> owner = note.owner;
+  try {
+    add_node(where, kind, std::move(note), enqueue());
+  } catch (const std::bad_alloc&) {
+    kept_.push_back(owner);
+    fail({mismatch::driver_failure, {CUDA_ERROR_OUT_OF_MEMORY, "cuStreamGetCaptureInfo"}});
+    throw;
+  }
+}
+
+void session_state::add_node(lane& where, node_kind kind, node_note note,
+                             const call_result& enqueued) {
+  const std::size_t matched = matched_;
+  if (!keeps_going(where, enqueued)) return track(where, kind, std::move(note));
   if (!refresh(where, true)) return track(where, kind, std::move(note));
   if (client_ && !is_where_expected(where, matched, note.programmatic)) {
     matched_ = matched;

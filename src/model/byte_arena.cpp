@@ -25,7 +25,7 @@ void byte_arena::append(std::span<const std::byte> content) {
 
 void byte_arena::reserve(std::size_t bytes) {
   if (bytes_.capacity() - bytes_.size() < bytes)
-    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.size()));
+    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
 }
 
 void byte_arena::assign(std::size_t index, std::span<const std::byte> content) {

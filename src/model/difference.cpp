@@ -102,6 +102,14 @@ std::vector<difference> differences(const node_value& before, const node_value& 
   return result;
 }
 
+bool attributes_differ(const node_value& before, const node_value& after) {
+  const std::vector<difference> all = differences(before, after);
+  return std::any_of(all.begin(), all.end(), [](const difference& each) {
+    return each.which == field::cluster || each.which == field::cooperative ||
+           each.which == field::priority || each.which == field::attribute;
+  });
+}
+
 judgement judge(const node_value& before, const node_value& after, const exec_traits& traits) {
   std::optional<rule_row> decides;
   differing_fields(before, after, [&](const difference& found) {

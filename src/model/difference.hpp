@@ -56,6 +56,9 @@ struct difference {
 /// @pre both values are of one kind
 std::vector<difference> differences(const node_value& before, const node_value& after);
 
+/// Whether launch attributes are among them.
+bool attributes_differ(const node_value& before, const node_value& after);
+
 /// Text and bytes of one difference.
 field_change describe(const node_value& before, const node_value& after, const difference& what);
 

@@ -5,6 +5,7 @@
 
 #include "base/access.hpp"
 #include "base/identify.hpp"
+#include "capture/apply.hpp"
 #include "capture/executable.hpp"
 #include "capture/graph_state.hpp"
 #include "recapture/sessions.hpp"
@@ -31,6 +32,13 @@ std::size_t index_in(const std::shared_ptr<detail::graph_state>& graph, const no
   const std::size_t index = path.steps.front().node;
   if (index < graph->nodes.size()) return index;
   throw usage_error(identify(graph->handle) + " has no node " + to_string(path) + " any more");
+}
+
+// Nodes that a failed re-capture could not put back are set again before others see the graph.
+void make_sound(detail::graph_state& graph) {
+  if (graph.damaged.empty()) return;
+  const graph_context_scope current(graph);
+  repair(graph);
 }
 
 [[noreturn]] void refuse_undelivered(const char* what) {
@@ -136,6 +144,7 @@ CUgraph graph::get() const { return state_of(state_).handle; }
 CUgraph graph::release() {
   detail::graph_state& state = state_of(state_);
   refuse_while_open(state, "releasing it");
+  make_sound(state);
   give_owners_to_graph(state);
   state.owns_handle = false;
   const CUgraph handle = state.handle;
@@ -156,6 +165,7 @@ graph::operator bool() const noexcept { return state_ != nullptr; }
 void graph::resync() {
   detail::graph_state& state = state_of(state_);
   refuse_while_open(state, "reading it again");
+  make_sound(state);
   read_again(state);
 }
 

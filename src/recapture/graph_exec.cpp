@@ -144,16 +144,39 @@ bool try_update(executable& exec, const std::vector<pending_change>& pending, up
   return try_patch(exec, pending, update);
 }
 
+// What a refused update could not put back is put back now. Where that fails again, or is no longer
+// possible, a new executable is the way out, if it is allowed.
+bool try_repair(executable& exec, const update_options& options, exec_update& update) {
+  const bool may_be_replaced =
+      options.may_instantiate &&
+      (options.force == update_method::automatic || options.force == update_method::instantiated);
+  if (may_be_replaced && exec.structure_changed) return true;  // it will be
+  try {
+    repair(exec);
+    return true;
+  } catch (const cuda_error& thrown) {
+    if (!may_be_replaced) throw;
+    refusal refused;
+    refused.node = summary_of(exec.graph->nodes, exec.damaged.back());
+    refused.predicted = verdict::needs_instantiate;
+    refused.tried = update_method::patched;
+    refused.code = thrown.code();
+    refused.function = thrown.function();
+    update.refused.push_back(std::move(refused));
+    return false;
+  }
+}
+
 exec_update update_executable(executable& exec, const update_options& options) {
   repair(*exec.graph);
-  repair(exec);
+  exec_update update;
+  const bool is_sound = try_repair(exec, options, update);
   release_retired(exec);
   drain_released();
-  exec_update update;
   const std::vector<pending_change> pending = pending_changes(exec);
   record_list record{exec.graph->record};
   const bool forced_whole = options.force == update_method::whole;
-  if (try_update(exec, pending, options.force, update)) {
+  if (is_sound && try_update(exec, pending, options.force, update)) {
     if (forced_whole)
       return up_to_date(std::move(update), exec, std::move(record), update_method::whole);
     return up_to_date(std::move(update), exec, std::move(record),
@@ -167,6 +190,12 @@ exec_update update_executable(executable& exec, const update_options& options) {
   return up_to_date(std::move(update), exec, std::move(record), update_method::instantiated);
 }
 
+void make_sound(executable& exec) {
+  if (exec.damaged.empty()) return;
+  const graph_context_scope current(*exec.graph);
+  repair(exec);
+}
+
 executable& launchable(executable& exec, stream_ref stream) {
   if (exec.handle == nullptr)
     throw usage_error(
@@ -176,7 +205,7 @@ executable& launchable(executable& exec, stream_ref stream) {
     throw usage_error(identify(exec.handle) + " and " + identify(stream.get()) +
                       " are of two drivers: launch on a stream of the executable's driver");
   refuse_if_capturing(stream, "launching an executable graph into it (embed the graph instead)");
-  repair(exec);
+  make_sound(exec);
   release_retired(exec);
   return exec;
 }
@@ -257,6 +286,7 @@ std::uint64_t graph_exec::generation() const { return state_of(state_).generatio
 CUgraphExec graph_exec::get() const { return state_of(state_).handle; }
 
 CUgraphExec graph_exec::release() {
+  make_sound(state_of(state_));
   const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
   state_.reset();
   return handle;

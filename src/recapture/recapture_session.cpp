@@ -31,16 +31,19 @@ recapture_failure rejected_failure(const recapture_run& run, const raw_change& c
   return failure;
 }
 
-recapture_failure apply_failure(const recapture_run& run, const call_result& result) {
+recapture_failure apply_failure(const recapture_run& run, int code, std::string function) {
   recapture_failure failure;
   failure.why = mismatch::driver_failure;
-  failure.code = static_cast<int>(result.code);
-  failure.function = result.function;
+  failure.code = code;
+  failure.function = std::move(function);
   failure.nodes_matched = run.graph->nodes.size();
   failure.used = run.engine->which();
+  const bool put_back = run.graph->damaged.empty();
   failure.message =
-      "the re-capture matched, but the driver refused a change of the graph, which is "
-      "what it was: " +
+      std::string("the re-capture matched, but the driver refused a change of the graph, ") +
+      (put_back ? "which is what it was: "
+                : "and to put all of it back, which is tried again before the graph is "
+                  "used next: ") +
       failure_text(failure.code, failure.function, {});
   return failure;
 }
@@ -108,7 +111,7 @@ std::optional<recapture_failure> apply(const recapture_run& run, detail::session
   renew_tags(edit, run, session);
   const bool owners_changed = renew_record(graph, edit, std::move(session.kept()), outcome);
   if (const call_result result = apply_changes(graph, outcome.changes); !result.ok())
-    return apply_failure(run, result);
+    return apply_failure(run, static_cast<int>(result.code), result.function);
   edit.commit();
   if (!outcome.changes.empty()) graph.stamp = new_stamp();
   if (owners_changed || !outcome.changes.empty()) ++graph.generation;
@@ -161,7 +164,11 @@ recapture_result finish_recapture(detail::session_state& session) {
   if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
   std::shared_ptr<detail::report_state> report = make_report(outcome);
   if (!outcome.failure && !run.options.compare_only) {
-    outcome.failure = apply(run, session, outcome);
+    try {
+      outcome.failure = apply(run, session, outcome);
+    } catch (const cuda_error& thrown) {  // before anything was set
+      outcome.failure = apply_failure(run, thrown.code(), thrown.function());
+    }
     if (!outcome.failure) guard.applied();
   }
   if (!outcome.failure) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/native/changes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "capture/host_payload.hpp"
+#include "model/difference.hpp"
 
 namespace cugraft {
 namespace {
@@ -50,6 +52,10 @@ model::node_value value_now(const change_source& source, std::uint32_t node, nat
   } else {
     now = read_node(*source.graph.table, source.copy.node(node), source.session.layouts(),
                     attribute_check::none);
+    const auto* const called = std::get_if<model::kernel_value>(&row->value.data);
+    const auto* const read = std::get_if<model::kernel_value>(&now.data);
+    if (called != nullptr && read != nullptr && called->function != read->function)
+      throw not_written{node};
   }
   if (note != nullptr && note->owner) now.owner = note->owner;
   if (auto* kernel = std::get_if<model::kernel_value>(&now.data))
@@ -70,6 +76,25 @@ bool may_differ(const change_source& source, std::uint32_t node, const native_ro
   const model::attributes read = new_attributes(source, node, note);
   view.attributes = &read;
   return !source.graph.nodes.same(node, view);
+}
+
+// Launch attributes are copied from the working copy, so they have to be there.
+void require_attributes(const change_source& source, const planned_change& change) {
+  if (!model::attributes_differ(change.raw.before, change.raw.after)) return;
+  const model::node_value read = read_node(*source.graph.table, source.copy.node(change.node),
+                                           source.session.layouts(), attribute_check::semantic);
+  if (model::attributes_differ(read, change.raw.after)) throw not_written{change.node};
+}
+
+// Whether the copy holds what the callback said, by the first node that it told of.
+bool is_written(const change_source& source, const recapture_outcome& outcome) {
+  const auto told = std::find_if(
+      outcome.changes.begin(), outcome.changes.end(),
+      [](const planned_change& change) { return change.raw.native_status.has_value(); });
+  if (told == outcome.changes.end()) return true;
+  const model::node_value read = read_node(*source.graph.table, source.copy.node(told->node),
+                                           source.session.layouts(), attribute_check::none);
+  return model::differences(read, told->raw.after).empty();
 }
 
 bool same_payload(const model::node_value& before, const model::node_value& after) {
@@ -112,14 +137,13 @@ native_row make_row(const model::graph& graph, std::uint32_t node, recapture_sta
   return row;
 }
 
-std::vector<std::uint32_t> collect_changes(const change_source& source,
-                                           std::vector<native_row>& rows,
-                                           recapture_outcome& outcome) {
+copy_content collect_changes(const change_source& source, std::vector<native_row>& rows,
+                             recapture_outcome& outcome) {
   const model::graph& graph = source.graph.nodes;
   const std::vector<const node_note*> notes = notes_by_node(source);
   std::vector<native_row*> row_of(rows.empty() ? 0 : graph.size());
   for (native_row& row : rows) row_of[row.node] = &row;
-  std::vector<std::uint32_t> set_back;
+  copy_content content;
   for (std::uint32_t node = 0; node < graph.size(); ++node) {
     const node_note* const note = notes[node];
     native_row* const row = row_of.empty() ? nullptr : row_of[node];
@@ -133,7 +157,9 @@ std::vector<std::uint32_t> collect_changes(const change_source& source,
     change.raw.before = graph.value(node);
     change.raw.after = value_now(source, node, row, note);
     if (graph.same(node, change.raw.after) || same_payload(change.raw.before, change.raw.after)) {
-      set_back.push_back(node);
+      content.set_back.push_back(node);
+      if (note != nullptr && note->owner && note->owner != graph.owner(node))
+        outcome.owners.emplace_back(node, note->owner);
       continue;
     }
     change.raw.path.steps = {{node, 0}};
@@ -142,9 +168,11 @@ std::vector<std::uint32_t> collect_changes(const change_source& source,
     change.raw.node = source.graph.node_handles[node];
     change.raw.judgement = model::judge(change.raw.before, change.raw.after);
     change.attributes_from = source.copy.node(node);
+    require_attributes(source, change);
     outcome.changes.push_back(std::move(change));
   }
-  return set_back;
+  content.is_written = is_written(source, outcome);
+  return content;
 }
 
 }  // namespace cugraft

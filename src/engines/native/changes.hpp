@@ -29,10 +29,23 @@ struct change_source {
   const working_copy& copy;
 };
 
-/// Fills in changes and owners. @return nodes that the driver wrote and that do the same as before
+/// Thrown where the driver called a node changed and did not write into the working copy what has
+/// to be read or copied from there. Whether it writes is documented nowhere (driver rules, 3.3).
+struct not_written {
+  std::uint32_t node;
+};
+
+/// What the working copy holds after a re-capture.
+struct copy_content {
+  std::vector<std::uint32_t>
+      set_back;            ///< nodes that the driver wrote and that do the same as before
+  bool is_written = true;  ///< the driver left its new parameters in the copy
+};
+
+/// Fills in changes and owners.
 /// @throws cuda_error  if something cannot be read back
-std::vector<std::uint32_t> collect_changes(const change_source& source,
-                                           std::vector<native_row>& rows,
-                                           recapture_outcome& outcome);
+/// @throws not_written
+copy_content collect_changes(const change_source& source, std::vector<native_row>& rows,
+                             recapture_outcome& outcome);
 
 }  // namespace cugraft

@@ -68,6 +68,7 @@ class native_engine final : public recapture_engine {
                                        const model::structure_mismatch& differs,
                                        const char* function) const;
   recapture_failure unreadable(const cuda_error& thrown) const;
+  recapture_failure unwritten(std::uint32_t node) const;
   std::optional<node_summary> summary(std::size_t position) const;
   session_failure cause_of(const detail::session_state& session,
                            const detail::session_state::ended& ended) const;
@@ -84,7 +85,7 @@ class native_engine final : public recapture_engine {
   bool rejected_ = false;
   std::optional<std::uint32_t> error_at_;  ///< the node that the driver could not re-capture
 
-  std::vector<std::uint32_t> set_back_;  // nodes that the driver wrote and cugraft judges equal
+  copy_content content_;
   bool foreign_ = false;
 };
 
@@ -136,9 +137,12 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
   foreign_ = session.has_foreign_nodes();
   try {
     const change_source source{*graph_, session, attributes_, copy_};
-    set_back_ = collect_changes(source, rows_, outcome);
+    content_ = collect_changes(source, rows_, outcome);
   } catch (const cuda_error& thrown) {
     outcome.failure = unreadable(thrown);
+    return outcome;
+  } catch (const not_written& thrown) {
+    outcome.failure = unwritten(thrown.node);
     return outcome;
   }
   if (foreign_) outcome.foreign_owner = copy_.release_as_owner();
@@ -150,7 +154,8 @@ void native_engine::applied(std::uint64_t stamp) noexcept {
   graph_->has_foreign_nodes = foreign_;
   if (foreign_) return;  // the copy may hold what foreign code attached: it is kept, not used again
   try {
-    for (const std::uint32_t node : set_back_)
+    if (!content_.is_written) return copy_.discard();
+    for (const std::uint32_t node : content_.set_back)
       if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
         return copy_.discard();
     copy_.set_stamp(stamp);
@@ -230,6 +235,20 @@ recapture_failure native_engine::unreadable(const cuda_error& thrown) const {
   failure.message =
       "the re-capture matched, but what changed could not be read; the graph is what it was: " +
       std::string(thrown.what());
+  return failure;
+}
+
+recapture_failure native_engine::unwritten(std::uint32_t node) const {
+  recapture_failure failure;
+  failure.why = mismatch::driver_failure;
+  failure.function = "cuStreamEndCapture";
+  failure.nodes_matched = graph_->nodes.size();
+  failure.used = engine::native;
+  failure.found = summary(node);
+  failure.message = fmt::format(
+      "the driver accepted the re-capture and did not write the change of node {} into the graph, "
+      "so that engine::native cannot apply it on this driver; the graph is what it was",
+      node);
   return failure;
 }
 

@@ -30,9 +30,6 @@ class working_copy final : public engine_memory {
   /// Which node of the graph `node` is the copy of.
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept;
 
-  /// Its content is no longer that of any graph: cloned afresh when it is wanted again.
-  void spoil() noexcept { stamp_ = 0; }
-
   /// It holds the content `stamp`.
   void set_stamp(std::uint64_t stamp) noexcept { stamp_ = stamp; }
 
