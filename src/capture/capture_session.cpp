@@ -67,7 +67,7 @@ void read_into(detail::graph_state& graph, detail::session_state& session) {
   graph.nodes = std::move(content.nodes);
   graph.stamp = new_stamp();
   complete_nodes(graph, session);
-  graph.record = make_record(*graph.table, owners_of(graph.nodes), std::move(session.kept()));
+  graph.record = make_record(owners_of(graph.nodes), std::move(session.kept()));
   graph.fork_streams = std::move(session.fork_streams());
 }
 

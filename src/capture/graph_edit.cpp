@@ -46,7 +46,7 @@ void graph_edit::renew_record(owner_list kept, std::shared_ptr<const void> forei
   owner_list owners = owners_of(graph_.nodes);
   for (const auto& [node, value] : values_) owners[node] = value.owner;
   for (const auto& [node, owner] : owners_) owners[node] = owner;
-  record_ = make_record(*graph_.table, std::move(owners), std::move(kept), std::move(foreign));
+  record_ = make_record(std::move(owners), std::move(kept), std::move(foreign));
 }
 
 void graph_edit::commit() noexcept {

@@ -110,10 +110,8 @@ owner_list owners_of(const model::graph& nodes) {
   return owners;
 }
 
-record_ptr make_record(const driver_table& table, owner_list owners, owner_list kept,
-                       std::shared_ptr<const void> foreign) {
+record_ptr make_record(owner_list owners, owner_list kept, std::shared_ptr<const void> foreign) {
   auto record = std::make_shared<generation_record>();
-  record->table = &table;
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   if (!owners.empty() && !owners.front()) owners.erase(owners.begin());

@@ -129,7 +129,7 @@ owner_list owners_of(const model::graph& nodes);
 
 /// What the owners of a graph's nodes and `kept` need alive, as a record to be shared; `foreign` is
 /// what foreign code attached to the graph that it captured into, may be null.
-record_ptr make_record(const driver_table& table, owner_list owners, owner_list kept,
+record_ptr make_record(owner_list owners, owner_list kept,
                        std::shared_ptr<const void> foreign = nullptr);
 
 }  // namespace cugraft

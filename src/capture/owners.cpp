@@ -65,12 +65,13 @@ class release_queue {
 
 }  // namespace
 
-generation_record::~generation_record() {
-  if (table == nullptr) return;
-  const relaxed_scope relaxed(*table, std::nothrow);
-  node_owners.clear();
-  kept.clear();
-  foreign.reset();
+std::shared_ptr<const void> released_relaxed(const driver_table& table,
+                                             std::shared_ptr<const void> owner) {
+  const void* const owned = owner.get();
+  return {owned, [&table, owner = std::move(owner)](const void*) mutable {
+            const relaxed_scope relaxed(table, std::nothrow);
+            owner.reset();
+          }};
 }
 
 void release_later(record_list records) noexcept {

@@ -11,18 +11,16 @@
 
 namespace cugraft {
 
+/// The same owner, released in relaxed mode wherever its last copy goes: owners may call CUDA then,
+/// and that ends nobody's capture.
+std::shared_ptr<const void> released_relaxed(const driver_table& table,
+                                             std::shared_ptr<const void> owner);
+
 using owner_list = std::vector<std::shared_ptr<const void>>;
 
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
 /// executables that run it.
 struct generation_record {
-  generation_record() = default;
-  generation_record(const generation_record&) = delete;
-  generation_record& operator=(const generation_record&) = delete;
-  /// Owners may call CUDA when they go: that ends nobody's capture.
-  ~generation_record();
-
-  const driver_table* table = nullptr;  ///< null while nothing is kept
   owner_list node_owners;               ///< without repetitions
   owner_list kept;                      ///< in the order of the calls of `keep`
   std::shared_ptr<const void> foreign;  ///< the captured graph, with what foreign code attached

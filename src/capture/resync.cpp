@@ -72,8 +72,7 @@ void read_again(detail::graph_state& graph) {
       !model::first_mismatch(graph.nodes.structure(), now.nodes.structure());
   graph_edit edit(graph);
   const bool differs = !same_structure || save_differences(graph, now.nodes, edit);
-  record_ptr record =
-      make_record(*graph.table, owners_of(now.nodes), graph.record->kept, graph.record->foreign);
+  record_ptr record = make_record(owners_of(now.nodes), graph.record->kept, graph.record->foreign);
 
   edit.commit();  // from here on nothing fails
   std::swap(graph.nodes, now.nodes);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/access.hpp"
+#include "capture/owners.hpp"
 #include "capture/session.hpp"
 #include "driver/call.hpp"
 #include "handles/context_scope.hpp"
@@ -94,8 +95,10 @@ void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std:
 
 void session_state::host_call(stream_ref stream, host_function function) {
   // Made, and destroyed if the graph's own stays, outside the lock: it is the user's code.
-  const auto payload = std::make_shared<host_payload>(host_payload{std::move(function)});
-  std::shared_ptr<const void> owner = payload;
+  const std::shared_ptr<const void> made =
+      released_relaxed(*table_, std::make_shared<host_payload>(host_payload{std::move(function)}));
+  const auto* const payload = static_cast<const host_payload*>(made.get());
+  std::shared_ptr<const void> owner = made;
   const std::lock_guard lock(mutex_);
   require_open();
   if (client_ && matched_ < client_->expected().size()) {
@@ -283,7 +286,7 @@ void session_state::join(std::uint32_t builder, std::span<const std::uint32_t> f
 void session_state::keep(std::uint32_t builder, std::shared_ptr<const void> owner) {
   const std::lock_guard lock(mutex_);
   require_building(builder);
-  kept_.push_back(std::move(owner));
+  kept_.push_back(released_relaxed(*table_, std::move(owner)));
 }
 
 void session_state::tag(std::uint32_t builder, std::string_view name) {

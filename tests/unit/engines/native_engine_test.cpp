@@ -259,6 +259,66 @@ INSTANTIATE_TEST_SUITE_P(Choices, NativeSelfTest,
                                            choice::recapture_of_clones,
                                            choice::recapture_callback_order));
 
+// Named, the engine works all the same on a driver that leaves the old parameters in the graph, or
+// says that it cannot.
+class NativeWithoutWriting : public NativeEngineTest {
+ protected:
+  NativeWithoutWriting() { simulator().set(choice::recapture_writes_parameters, 1); }
+
+  std::uint32_t value_in_the_graph() {
+    using get_fill = int (*)(CUgraphNode, void*);
+    struct {
+      std::uint64_t dst, pitch;
+      unsigned value, element_size;
+      std::size_t width, height;
+    } fill{};
+    EXPECT_EQ(reinterpret_cast<get_fill>(driver().entry_point("cuGraphMemsetNodeGetParams", 10000))(
+                  graph_.node(0).get(), &fill),
+              0);
+    return fill.value;
+  }
+};
+
+TEST_F(NativeWithoutWriting, ParametersAreAppliedAndTakenBack) {
+  for (const std::uint32_t value : {2U, 1U, 2U, 2U}) {
+    const bool changes = value != value_;
+    value_ = value;
+    const recapture_result result = again();
+    ASSERT_TRUE(result) << result.failure().message;
+    EXPECT_EQ(result.report().nodes_changed(), changes ? 1U : 0U);
+    EXPECT_EQ(value_in_the_graph(), value);
+  }
+}
+
+TEST_F(NativeWithoutWriting, WhatHasToBeReadFromTheCopyIsAFailure) {
+  cooperative_ = true;
+  const recapture_result attributes = again();
+  ASSERT_FALSE(attributes);
+  EXPECT_EQ(attributes.failure().why, mismatch::driver_failure);
+  EXPECT_NE(attributes.failure().message.find("did not write the change of node 2"),
+            std::string::npos)
+      << attributes.failure().message;
+  cooperative_ = false;
+  add_ = library_.get_kernel("scale");  // another function: its layout is not known to the graph
+  EXPECT_FALSE(again());
+}
+
+// The order of cuGraphGetNodes is documented nowhere.
+TEST_F(NativeEngineTest, NodesAreCountedInTheOrderOfTheirCalls) {
+  simulator().set(choice::get_nodes_order, 1);
+  graph_ = capture(stream_, [&](graph_builder& gb) { body(gb); });
+  EXPECT_EQ(graph_.node(0).kind(), node_kind::fill);
+  EXPECT_EQ(graph_.node(2).kind(), node_kind::kernel);
+  value_ = 2;
+  const recapture_result result = again();
+  ASSERT_TRUE(result) << result.failure().message;
+  ASSERT_EQ(result.report().nodes_changed(), 1U);
+  EXPECT_EQ(result.report().changes()[0].path, (node_path{{{0, 0}}}));
+  graph_.resync();
+  EXPECT_EQ(graph_.node(0).kind(), node_kind::fill);
+  EXPECT_TRUE(engines(context_)[0].automatic) << engines(context_)[0].why;
+}
+
 // An attribute that changes alone need not call back: cugraft knows its own launches.
 TEST_F(NativeEngineTest, AttributeChangesAreFoundWithoutACallback) {
   simulator().set(choice::recapture_reports_attributes, 1);

@@ -200,5 +200,38 @@ TEST_F(OutOfMemoryTest, AtAnyPointOfAnUpdateTheExecutableIsOldOrNew) {
   EXPECT_GT(nth, 5);
 }
 
+// The driver has the node when what follows fails: its function lives as long as it may run.
+TEST_F(OutOfMemoryTest, ANodeThatTheDriverTookKeepsItsFunction) {
+  int runs = 0, ended = 0;
+  for (long nth = 0; nth < 40; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    capture_session session = begin_capture(stream_);
+    bool came = false;
+    try {
+      host_function function = [kept = std::make_shared<int>(1), &runs] { runs += *kept; };
+      const failing_allocation armed(nth);
+      session.host_call(std::move(function));
+    } catch (const std::bad_alloc&) {
+      came = true;
+    }
+    try {
+      graph captured = session.end();
+      graph_exec exec = captured.instantiate();
+      const int before = runs;
+      exec.launch(stream_);
+      stream_.synchronize();
+      EXPECT_EQ(runs - before, captured.node_count() == 0 ? 0 : 1);
+      EXPECT_EQ(captured.node_count(), came ? 0U : 1U);
+      ++ended;
+    } catch (const capture_error& error) {
+      EXPECT_TRUE(came);
+      EXPECT_EQ(error.failure().code, 2);
+    }
+    EXPECT_FALSE(stream_.is_capturing());
+  }
+  EXPECT_GT(ended, 0);
+  EXPECT_LT(ended, 40);
+}
+
 }  // namespace
 }  // namespace cugraft
