@@ -62,7 +62,7 @@ void destroy_exec(executable& exec) noexcept {
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
 
-void holds_the_graph(executable& exec) noexcept {
+void forget_old_values(executable& exec) noexcept {
   exec.was_launched = false;
   exec.old.clear();
   exec.generation = exec.graph->generation;
@@ -96,7 +96,7 @@ void instantiate(executable& exec, bool destroy_first) {
   exec.retirements.clear();  // the old box goes with the old executable's last launch
   exec.damaged.clear();
   exec.structure_changed = false;
-  holds_the_graph(exec);
+  forget_old_values(exec);
 }
 
 patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
@@ -168,7 +168,7 @@ whole_result update_whole(executable& exec) {
 
 void set_current(executable& exec, record_list record) noexcept {
   exec.box->replace(std::move(record), exec.was_launched);
-  holds_the_graph(exec);
+  forget_old_values(exec);
 }
 
 void release_retired(executable& exec) noexcept {

@@ -12,8 +12,8 @@
 namespace cugraft {
 namespace {
 
-// Pointers to packed arguments as `kernelParams` wants them. Thread-local, so that putting old
-// values back needs no memory that setting the new ones did not have.
+// Pointers to packed arguments as `kernelParams` wants them. Thread-local, so that it seldom
+// allocates: then setting a node has failed, and is made up for as after a refusal of the driver.
 void** argument_pointers(const model::kernel_value& kernel) {
   thread_local std::vector<void*> pointers;
   pointers.clear();

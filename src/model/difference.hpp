@@ -65,7 +65,6 @@ field_change describe(const node_value& before, const node_value& after, const d
 /// How an executable was instantiated, as far as rules depend on it.
 struct exec_traits {
   bool node_priority = false;
-  bool device_launch = false;
 };
 
 struct judgement {

@@ -53,8 +53,7 @@ std::vector<pending_change> pending_changes(executable& exec) {
     return nodes.owner(entry.first) == entry.second->owner &&
            nodes.same(entry.first, *entry.second);
   });
-  const model::exec_traits traits{.node_priority = exec.options.use_node_priority,
-                                  .device_launch = exec.options.device_launch};
+  const model::exec_traits traits{.node_priority = exec.options.use_node_priority};
   std::vector<pending_change> pending;
   for (const auto& [node, old] : exec.old)
     pending.push_back({{node, old}, model::judge(*old, nodes.value(node), traits)});
@@ -82,7 +81,6 @@ exec_update up_to_date(exec_update&& update, executable& exec, record_list&& rec
 // knows (driver facts, Whole-graph update).
 bool is_dropped_by_whole_update(const pending_change& change) {
   constexpr std::array dropped{std::string_view("kernel.cluster"),
-                               std::string_view("kernel.priority"),
                                std::string_view("kernel.attribute")};
   return change.judgement.effect == verdict::needs_instantiate &&
          change.judgement.rule != nullptr &&

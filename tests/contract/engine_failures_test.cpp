@@ -226,7 +226,7 @@ TEST_P(EngineFailures, LastFailureTellsWhatABodysOwnExceptionHides) {
   expect_untouched();
 }
 
-TEST_P(EngineFailures, C007_UnjoinedWorkNamesItsLeaves) {
+TEST_P(EngineFailures, C085_UnjoinedWorkNamesItsLeaves) {
   const auto body = [&](graph_builder& gb) { original(gb); };
   graph g = capture(stream_, body);
   recapture_session session = g.begin_recapture(stream_, with());

@@ -29,6 +29,10 @@ std::string text_of(const injected& fault) {
          std::to_string(fault.code) + (fault.after_effect ? " after its work" : "");
 }
 
+/// What is observed: all of it from a capture on, or one thing that is done with a graph that has
+/// an executable.
+enum class path { main, whole, instantiated, uploaded, resynced, mismatched, abandoned };
+
 class EngineFaults : public EngineSuite {
  protected:
   // Two streams, every kind of node, a host function and an owner.
@@ -53,26 +57,87 @@ class EngineFaults : public EngineSuite {
     void change(float value) {
       value_ = value;
       bytes_ = value == 1 ? 16 : 32;
-      priority_ = value == 1 ? 0 : -1;
+      priority_ = value == 1 || test_.path_ == path::whole ? 0 : -1;
       owner_ = std::make_shared<int>(static_cast<int>(value));
     }
 
-    // The part that is observed: everything from a capture to the launch after an update.
+    // What comes before the part that is observed.
+    void prepare() {
+      if (test_.path_ != path::main) make();
+    }
+
+    // The part that is observed.
     void run() {
+      switch (test_.path_) {
+        case path::main:
+          make();
+          if (!graph_) return;
+          change_graph();
+          return update_and_launch({});
+        case path::whole:
+          change_graph();
+          return update_and_launch({.force = update_method::whole});
+        case path::instantiated:
+          change_graph();
+          return update_and_launch({.force = update_method::instantiated});
+        case path::uploaded:
+          step([&] { exec_->upload(test_.stream_); });
+          return step([&] { exec_ = graph_->instantiate({.upload = test_.stream_}); });
+        case path::resynced:
+          step([&] { graph_->resync(); });
+          return update_and_launch({});
+        case path::mismatched:
+          return step([&] { mismatch(); });
+        case path::abandoned:
+          return step([&] { abandon(); });
+      }
+    }
+
+    void make() {
       step([&] { graph_ = capture(test_.stream_, [&](graph_builder& gb) { body(gb); }); });
-      if (!graph_) return;
-      step([&] { exec_ = graph_->instantiate(); });
+      if (graph_) step([&] { exec_ = graph_->instantiate(); });
+    }
+
+    void change_graph() {
       change(3);
       step([&] {
         graph_->recapture(
             test_.stream_, [&](graph_builder& gb) { body(gb); }, test_.with());
       });
+    }
+
+    void update_and_launch(const update_options& options) {
       if (!exec_) return;
       step([&] {
-        for (const refusal& refused : exec_->update().refused) named_.insert(refused.function);
+        for (const refusal& refused : exec_->update(options).refused)
+          named_.insert(refused.function);
       });
       step([&] { exec_->launch(test_.stream_); });
       step([&] { exec_->launch(test_.stream_); });
+    }
+
+    // The second node is another, and work goes on behind it, forks and foreign streams included.
+    void mismatch() {
+      const auto other = [&](graph_builder& gb) {
+        fill_async(gb, test_.x_.data(), 0, test_.x_.size());
+        fill_async(gb, test_.x_.data(), 1, test_.x_.size());
+        graph_builder side = gb.fork(test_.side_);
+        test_.add(side, test_.y_, value_);
+        gb.host_call([v = value_] { static_cast<void>(v); });
+        gb.join(side);
+      };
+      const recapture_result result = graph_->try_recapture(test_.stream_, other, test_.with());
+      EXPECT_FALSE(result);
+      if (!result) named_.insert(result.failure().function);
+    }
+
+    void abandon() {
+      recapture_session session = graph_->begin_recapture(test_.stream_, test_.with());
+      session.keep(owner_);
+      fill_async(session, test_.x_.data(), 0, test_.x_.size());
+      graph_builder side = session.fork(test_.side_);
+      test_.add(side, test_.y_, value_);
+      session.abandon();
     }
 
     void step(const std::function<void()>& what) {
@@ -124,11 +189,13 @@ class EngineFaults : public EngineSuite {
   std::map<std::string, unsigned> calls() {
     warm_up();
     const world_check world(simulator());
-    simulator().start_log();
     {
       scenario run(*this);
+      run.prepare();
+      simulator().settle();
+      simulator().start_log();
       run.run();
-      EXPECT_TRUE(run.named_.empty());
+      EXPECT_TRUE(run.named_.empty() || path_ == path::mismatched);
       simulator().settle();
     }
     world.expect_unchanged();  // the library's own thread has released what was left to it
@@ -140,6 +207,7 @@ class EngineFaults : public EngineSuite {
   // What is made once per process or kept for the next time is made before anything is counted.
   void warm_up() {
     scenario run(*this);
+    run.prepare();
     run.run();
     stream_.synchronize();
   }
@@ -150,6 +218,8 @@ class EngineFaults : public EngineSuite {
     bool was_named = false, was_hit = false;
     {
       scenario run(*this);
+      run.prepare();
+      simulator().settle();
       simulator().plan({.function = fault.function,
                         .nth = fault.nth,
                         .code = fault.code,
@@ -173,6 +243,7 @@ class EngineFaults : public EngineSuite {
       if (!made && fault.function == "cuThreadExchangeStreamCaptureMode") return;
       EXPECT_TRUE(made) << "the call was never made";
     }
+    if (is_failing()) return static_cast<void>(take_reports());
     // The library's own thread may be the one that reports, a little later.
     for (int i = 0; i < 2000 && !was_named && !is_absorbed(fault); ++i) {
       for (const std::string& report : take_reports())
@@ -182,6 +253,9 @@ class EngineFaults : public EngineSuite {
     take_reports();
     EXPECT_TRUE(was_named || is_absorbed(fault)) << "nothing named the function";
   }
+
+  // The session fails in any case: its first failure is told, not the later ones.
+  bool is_failing() const { return path_ == path::mismatched || path_ == path::abandoned; }
 
   // Queries that only spare work: without an answer the work is done, or done later.
   static bool is_absorbed(const injected& fault) {
@@ -198,13 +272,16 @@ class EngineFaults : public EngineSuite {
     return fault.code == 999 && !fault.after_effect && releases.contains(fault.function);
   }
 
+  // Each call of the path fails in turn, in every way. @return the functions called
+  std::map<std::string, unsigned> sweep(path observed);
+
   device_buffer other_{context_, count * sizeof(float)};
+  path path_ = path::main;
 };
 
-TEST_P(EngineFaults, EveryCallMayFail) {
+std::map<std::string, unsigned> EngineFaults::sweep(path observed) {
+  path_ = observed;
   const std::map<std::string, unsigned> all = calls();
-  EXPECT_GT(all.size(), 30U);
-  EXPECT_TRUE(all.contains("cuStreamEndCapture"));
   std::size_t injected_count = 0;
   for (const auto& [function, count_of_calls] : all) {
     for (unsigned nth = 1; nth <= count_of_calls; ++nth) {
@@ -219,6 +296,37 @@ TEST_P(EngineFaults, EveryCallMayFail) {
     }
   }
   RecordProperty("injected", static_cast<int>(injected_count));
+  return all;
+}
+
+TEST_P(EngineFaults, EveryCallMayFail) {
+  const std::map<std::string, unsigned> all = sweep(path::main);
+  EXPECT_GT(all.size(), 30U);
+  EXPECT_TRUE(all.contains("cuStreamEndCapture"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAWholeUpdateMayFail) {
+  EXPECT_TRUE(sweep(path::whole).contains("cuGraphExecUpdate"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAnUpdateThatInstantiatesMayFail) {
+  EXPECT_TRUE(sweep(path::instantiated).contains("cuGraphInstantiateWithParams"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAnUploadMayFail) {
+  EXPECT_TRUE(sweep(path::uploaded).contains("cuGraphUpload"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAResyncMayFail) {
+  EXPECT_TRUE(sweep(path::resynced).contains("cuGraphGetNodes"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAFailingRecaptureMayFail) {
+  EXPECT_TRUE(sweep(path::mismatched).contains("cuStreamEndCapture"));
+}
+
+TEST_P(EngineFaults, EveryCallOfAnAbandonedRecaptureMayFail) {
+  EXPECT_TRUE(sweep(path::abandoned).contains("cuStreamEndCapture"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults,

@@ -113,7 +113,7 @@ TEST_P(EngineForeign, MismatchOfAForeignCall) {
   EXPECT_EQ(again().nodes_changed(), 0U);
 }
 
-TEST_P(EngineForeign, C010_InvalidationIsLocatedAtTheFirstRefusedCall) {
+TEST_P(EngineForeign, C005_C010_InvalidationIsLocatedAtTheFirstRefusedCall) {
   const recapture_failure failure = fail(graph_, [&](graph_builder& gb) {
     fill_async(gb, x_.data(), 0, x_.size());
     EXPECT_EQ(calls_.stream_synchronize(gb.stream().get()), 900);
@@ -122,8 +122,10 @@ TEST_P(EngineForeign, C010_InvalidationIsLocatedAtTheFirstRefusedCall) {
   });
   EXPECT_EQ(failure.why, mismatch::capture_invalidated);
   EXPECT_EQ(failure.nodes_matched, 1U);
-  ASSERT_TRUE(failure.expected);
+  ASSERT_TRUE(failure.expected);  // C005: what was recorded there
   EXPECT_EQ(to_string(failure.expected->path), "1");
+  EXPECT_EQ(failure.expected->kind, node_kind::fill);
+  EXPECT_EQ(failure.code, 901);
   EXPECT_NE(failure.message.find("capture mode thread-local"), std::string::npos)
       << failure.message;
   EXPECT_TRUE(exec_.is_current());

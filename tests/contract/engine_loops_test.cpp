@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
+#include <algorithm>
+
 #include "contract/engine_suite.hpp"
 
 // Many re-captures in a row: what a step touches, and that nothing grows.
@@ -11,6 +15,11 @@ class EngineLoops : public EngineSuite {
   std::uint64_t setter_calls() const {
     return simulator().calls("cuGraphKernelNodeSetParams") +
            simulator().calls("cuGraphExecKernelNodeSetParams");
+  }
+  // Bytes that the process has allocated and not freed, the simulated driver's among them.
+  static std::size_t memory_in_use() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
   }
   std::uint64_t instantiations() const { return simulator().calls("cuGraphInstantiateWithParams"); }
 };
@@ -52,14 +61,14 @@ TEST_P(EngineLoops, C020_ScalarsThatChangeEachStepNeverInstantiate) {
   EXPECT_EQ(run(e, x_), 3004.0F);
 }
 
-TEST_P(EngineLoops, C028_HandlesDoNotGrowOverManyRecaptures) {
+TEST_P(EngineLoops, C028_NothingGrowsOverManyRecaptures) {
   int step = 0;
   const auto body = [&](graph_builder& gb) {
     gb.keep(std::make_shared<int>(step));
     graph_builder side = gb.fork(side_);
     fill_async(side, y_.data(), 0, 4);
     gb.join(side);
-    for (int i = 0; i < 8; ++i) add(gb, x_, i == step % 8 ? static_cast<float>(step) : 0.0F);
+    for (int i = 0; i < 32; ++i) add(gb, x_, i == step % 32 ? static_cast<float>(step) : 0.0F, 1);
   };
   graph g = capture(stream_, body);
   graph_exec e = g.instantiate();
@@ -67,7 +76,7 @@ TEST_P(EngineLoops, C028_HandlesDoNotGrowOverManyRecaptures) {
     ++step;
     recapture(g, body);
     e.update();
-    e.launch(stream_);
+    if (step % 100 == 0) e.launch(stream_);
   };
   const auto settled = [&] {
     stream_.synchronize();
@@ -76,9 +85,10 @@ TEST_P(EngineLoops, C028_HandlesDoNotGrowOverManyRecaptures) {
     simulator().settle();
     return simulator().live();
   };
-  for (int i = 0; i < 20; ++i) again();
+  for (int i = 0; i < 1000; ++i) again();
   const cugraft_sim::live_handles before = settled();
-  for (int i = 0; i < 2000; ++i) again();
+  const std::size_t memory_before = memory_in_use();
+  for (int i = 0; i < CUGRAFT_SOAK_STEPS; ++i) again();
   const cugraft_sim::live_handles after = settled();
   EXPECT_EQ(after.graphs, before.graphs);
   EXPECT_EQ(after.graph_execs, before.graph_execs);
@@ -86,6 +96,62 @@ TEST_P(EngineLoops, C028_HandlesDoNotGrowOverManyRecaptures) {
   EXPECT_EQ(after.streams, before.streams);
   EXPECT_LE(after.events, before.events + 1);  // the mark of the last launch may be out
   EXPECT_EQ(after.device_allocations, before.device_allocations);
+  // A leak of one pointer a step would be 80 000 bytes.
+  EXPECT_LE(memory_in_use(), memory_before + 16'384);
+}
+
+// Runs 1000 times what C007 breaks once.
+TEST_P(EngineLoops, C007_CapturesThatAreNotJoinedLeaveNothing) {
+  graph g = capture(stream_, [&](graph_builder& gb) { add(gb, x_, 1); });
+  graph_exec e = g.instantiate();
+  const auto unjoined = [&](graph_builder& gb) {
+    graph_builder side = gb.fork(side_);
+    add(side, y_, 1);
+  };
+  const auto once = [&] {
+    EXPECT_THROW(static_cast<void>(capture(stream_, unjoined)), capture_error);
+    EXPECT_FALSE(g.try_recapture(stream_, unjoined, with()));
+    ASSERT_FALSE(stream_.is_capturing());
+    ASSERT_FALSE(side_.is_capturing());
+  };
+  for (int i = 0; i < 100; ++i) once();
+  const cugraft_sim::live_handles before = simulator().live();
+  const std::size_t memory_before = memory_in_use();
+  for (int i = 0; i < 1000; ++i) once();
+  EXPECT_EQ(simulator().live().graphs, before.graphs);
+  EXPECT_EQ(simulator().live().events, before.events);
+  EXPECT_EQ(simulator().live().streams, before.streams);
+  EXPECT_LE(memory_in_use(), memory_before + 4096);
+  EXPECT_EQ(recapture(g, [&](graph_builder& gb) { add(gb, x_, 2); }).nodes_changed(), 1U);
+  e.update();
+  EXPECT_EQ(run(e, x_), 2.0F);
+}
+
+// Another count of nodes is a normal outcome, with either side's count told; the graph and its
+// executable go on.
+TEST_P(EngineLoops, C040_OtherCountsAreRefusedAndTheNextStepWorks) {
+  int kernels = 5;
+  const auto body = [&](graph_builder& gb) {
+    for (int i = 0; i < kernels; ++i) add(gb, x_, 1);
+  };
+  graph g = capture(stream_, body);
+  graph_exec e = g.instantiate();
+  for (const int other : {6, 4}) {
+    kernels = other;
+    const recapture_failure failure = fail(g, body);
+    EXPECT_EQ(failure.why, mismatch::node_count);
+    EXPECT_EQ(failure.nodes_matched, static_cast<std::size_t>(std::min(other, 5)));
+    EXPECT_EQ(run(e, x_), 5.0F);
+  }
+  kernels = 5;
+  EXPECT_EQ(recapture(g, body).nodes_changed(), 0U);
+  graph larger = capture(stream_, [&](graph_builder& gb) {
+    kernels = 6;
+    body(gb);
+  });
+  graph_exec second = larger.instantiate();
+  EXPECT_EQ(run(second, x_), 6.0F);
+  EXPECT_EQ(run(e, x_), 5.0F);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineLoops,
