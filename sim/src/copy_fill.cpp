@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "capture.hpp"
-#include "context.hpp"
-#include "entry.hpp"
 #include "memory.hpp"
-#include "stream.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -95,28 +91,6 @@ void fill_row(std::uint64_t row, const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
   }
 }
 
-CUresult fill_async(CUdeviceptr destination, unsigned value, unsigned element_size,
-                    std::size_t count, CUstream on) {
-  std::shared_ptr<stream> where;
-  if (const CUresult result = find_stream(on, where)) return result;
-  if (count == 0) return CUDA_SUCCESS;
-  CUDA_MEMSET_NODE_PARAMS fill{};
-  fill.dst = destination;
-  fill.value = value;
-  fill.elementSize = element_size;
-  fill.width = count;
-  fill.height = 1;
-  // Into a capture an H200 takes any destination; whether there is memory shows in the launch.
-  const CUresult checked = is_capturing(*where) ? check_fill_form(fill) : check_fill(fill);
-  if (checked != CUDA_SUCCESS) return checked;
-  return submit(*where, {where->owner->handle, fill_operation{fill}});
-}
-
-bool touches_pageable_memory(CUdeviceptr to, CUdeviceptr from) {
-  return classify(to, 1) == pointer_kind::pageable_host ||
-         classify(from, 1) == pointer_kind::pageable_host;
-}
-
 }  // namespace
 
 CUresult check_copy(const CUDA_MEMCPY3D& copy) {
@@ -170,40 +144,6 @@ CUresult run_fill(const CUDA_MEMSET_NODE_PARAMS& fill) {
     fill_row(row, fill);
   }
   return CUDA_SUCCESS;
-}
-
-CUresult impl::memcpy_async(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream on) {
-  std::shared_ptr<stream> where;
-  if (const CUresult result = find_stream(on, where)) return result;
-  if (size == 0) return CUDA_SUCCESS;
-  CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
-  copy.srcDevice = from;
-  copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-  copy.dstDevice = to;
-  copy.WidthInBytes = size;
-  copy.Height = 1;
-  copy.Depth = 1;
-  if (const CUresult result = check_copy(copy)) return result;
-  const bool enqueued_only = is_capturing(*where) || !touches_pageable_memory(to, from);
-  const CUresult result = submit(*where, {where->owner->handle, copy_operation{copy}});
-  // Of pageable memory the call returns only when the copy is done ("API synchronization
-  // behavior").
-  return result != CUDA_SUCCESS || enqueued_only ? result : wait_for_stream(*where);
-}
-
-CUresult impl::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count,
-                               CUstream on) {
-  return fill_async(to, value, 1, count, on);
-}
-
-CUresult impl::memset_d16_async(CUdeviceptr to, unsigned short value, std::size_t count,
-                                CUstream on) {
-  return fill_async(to, value, 2, count, on);
-}
-
-CUresult impl::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream on) {
-  return fill_async(to, value, 4, count, on);
 }
 
 }  // namespace cugraft_sim

@@ -42,6 +42,17 @@ CUresult patch(CUgraphExec which, CUgraphNode node, CUevent event,
 
 }  // namespace
 
+// A child's content goes by its graph; everything else as by the setter of its kind.
+CUresult impl::graph_exec_node_set_params(CUgraphExec which, CUgraphNode node,
+                                          CUgraphNodeParams* parameters) {
+  if (!parameters) return CUDA_ERROR_INVALID_VALUE;
+  if (parameters->type == CU_GRAPH_NODE_TYPE_GRAPH)
+    return is_clean(*parameters)
+               ? graph_exec_child_graph_node_set_params(which, node, parameters->graph.graph)
+               : CUDA_ERROR_INVALID_VALUE;
+  return patch(which, node, static_cast<const CUgraphNodeParams*>(parameters), with_parameters);
+}
+
 CUresult impl::graph_exec_kernel_node_set_params(CUgraphExec which, CUgraphNode node,
                                                  const CUDA_KERNEL_NODE_PARAMS* parameters) {
   return patch(which, node, parameters, with_kernel);

@@ -131,7 +131,8 @@ std::optional<refusal> match(const graph& update, graph_exec& exec, unsigned lon
                              std::vector<level>& levels) {
   if (auto refused = pair_levels(update, exec, levels)) return refused;
   const update_conditions conditions{
-      .node_priorities = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+      .node_priorities = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0,
+      .from_origin = update.handle == exec.origin};
   for (auto each = levels.rbegin(); each != levels.rend(); ++each)
     if (auto refused = check_parameters(*each, conditions)) return refused;
   return std::nullopt;

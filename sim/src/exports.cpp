@@ -10,9 +10,9 @@
 // has types only, so the parameters get their names here; and cuda.h declares some of the symbols
 // with other signatures, so ours are C++ functions whose symbol is given beside them.
 
-#define CUGRAFT_EXPORT_COUNT(a0, a1, a2, a3, a4, a5, a6, a7, a8, count, ...) count
+#define CUGRAFT_EXPORT_COUNT(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, count, ...) count
 #define CUGRAFT_EXPORT_ARITY(...) \
-  CUGRAFT_EXPORT_COUNT(none __VA_OPT__(, ) __VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0, none)
+  CUGRAFT_EXPORT_COUNT(none __VA_OPT__(, ) __VA_ARGS__, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, none)
 
 #define CUGRAFT_PARAMETERS_0()
 #define CUGRAFT_PARAMETERS_1(a) a p1
@@ -23,6 +23,10 @@
 #define CUGRAFT_PARAMETERS_6(a, b, c, d, e, f) a p1, b p2, c p3, d p4, e p5, f p6
 #define CUGRAFT_PARAMETERS_7(a, b, c, d, e, f, g) a p1, b p2, c p3, d p4, e p5, f p6, g p7
 #define CUGRAFT_PARAMETERS_8(a, b, c, d, e, f, g, h) a p1, b p2, c p3, d p4, e p5, f p6, g p7, h p8
+#define CUGRAFT_PARAMETERS_10(a, b, c, d, e, f, g, h, i, j) \
+  CUGRAFT_PARAMETERS_8(a, b, c, d, e, f, g, h), i p9, j p10
+#define CUGRAFT_PARAMETERS_11(a, b, c, d, e, f, g, h, i, j, k) \
+  CUGRAFT_PARAMETERS_10(a, b, c, d, e, f, g, h, i, j), k p11
 
 #define CUGRAFT_ARGUMENTS_0
 #define CUGRAFT_ARGUMENTS_1 , p1
@@ -33,6 +37,8 @@
 #define CUGRAFT_ARGUMENTS_6 CUGRAFT_ARGUMENTS_5, p6
 #define CUGRAFT_ARGUMENTS_7 CUGRAFT_ARGUMENTS_6, p7
 #define CUGRAFT_ARGUMENTS_8 CUGRAFT_ARGUMENTS_7, p8
+#define CUGRAFT_ARGUMENTS_10 CUGRAFT_ARGUMENTS_8, p9, p10
+#define CUGRAFT_ARGUMENTS_11 CUGRAFT_ARGUMENTS_10, p11
 
 #define CUGRAFT_JOIN(a, b) CUGRAFT_JOIN_EXPANDED(a, b)
 #define CUGRAFT_JOIN_EXPANDED(a, b) a##b
@@ -69,6 +75,8 @@ void* exported_address(function_id id) noexcept {
 #undef CUGRAFT_PARAMETERS
 #undef CUGRAFT_JOIN_EXPANDED
 #undef CUGRAFT_JOIN
+#undef CUGRAFT_ARGUMENTS_11
+#undef CUGRAFT_ARGUMENTS_10
 #undef CUGRAFT_ARGUMENTS_8
 #undef CUGRAFT_ARGUMENTS_7
 #undef CUGRAFT_ARGUMENTS_6
@@ -78,6 +86,8 @@ void* exported_address(function_id id) noexcept {
 #undef CUGRAFT_ARGUMENTS_2
 #undef CUGRAFT_ARGUMENTS_1
 #undef CUGRAFT_ARGUMENTS_0
+#undef CUGRAFT_PARAMETERS_11
+#undef CUGRAFT_PARAMETERS_10
 #undef CUGRAFT_PARAMETERS_8
 #undef CUGRAFT_PARAMETERS_7
 #undef CUGRAFT_PARAMETERS_6

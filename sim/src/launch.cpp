@@ -252,4 +252,40 @@ CUresult impl::launch_kernel_ex(const CUlaunchConfig* config, CUfunction functio
   return record_after(extras.completion_event, *on);
 }
 
+CUresult impl::launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z,
+                             unsigned shared_bytes, CUstream on, void** pointers, void** extra) {
+  CUlaunchConfig config{};
+  config.gridDimX = grid_x;
+  config.gridDimY = grid_y;
+  config.gridDimZ = grid_z;
+  config.blockDimX = block_x;
+  config.blockDimY = block_y;
+  config.blockDimZ = block_z;
+  config.sharedMemBytes = shared_bytes;
+  config.hStream = on;
+  return launch_kernel_ex(&config, function, pointers, extra);
+}
+
+CUresult impl::launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                         unsigned grid_z, unsigned block_x, unsigned block_y,
+                                         unsigned block_z, unsigned shared_bytes, CUstream on,
+                                         void** pointers) {
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = grid_x;
+  config.gridDimY = grid_y;
+  config.gridDimZ = grid_z;
+  config.blockDimX = block_x;
+  config.blockDimY = block_y;
+  config.blockDimZ = block_z;
+  config.sharedMemBytes = shared_bytes;
+  config.hStream = on;
+  config.attrs = &cooperative;
+  config.numAttrs = 1;
+  return launch_kernel_ex(&config, function, pointers, nullptr);
+}
+
 }  // namespace cugraft_sim

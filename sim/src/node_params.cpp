@@ -118,9 +118,10 @@ CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, o
 }
 
 CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& made) {
-  if (!std::holds_alternative<copy_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
+  const auto* const before = std::get_if<copy_operation>(&old.what);
+  if (!before) return CUDA_ERROR_INVALID_VALUE;
   if (now.WidthInBytes == 0 || now.Height == 0 || now.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
-  copy_operation changed{now};
+  copy_operation changed{now, before->made_with_rows};
   if (const CUresult result = check_copy(changed.parameters)) return result;
   made = operation{old.context, changed};
   return CUDA_SUCCESS;

@@ -38,6 +38,14 @@ class parameter_view {
   std::size_t argument_bytes_ = 0;
 };
 
+/// One kind's parameters in the form of the typed functions.
+CUDA_KERNEL_NODE_PARAMS kernel_of(const CUgraphNodeParams& parameters);
+CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams& parameters);
+CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters);
+
+/// Whether every byte that a driver of the set version does not use is zero (driver-rules 9.1).
+bool is_clean(const CUgraphNodeParams& parameters) noexcept;
+
 // An operation with other parameters, as the setters on graph and executable make it. All of them
 // give INVALID_VALUE where `old` is of another kind, and what is wrong with the parameters.
 
@@ -47,5 +55,8 @@ CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, ope
 CUresult with_host(const operation& old, const CUDA_HOST_NODE_PARAMS& now, operation& made);
 CUresult with_recorded_event(const operation& old, CUevent now, operation& made);
 CUresult with_awaited_event(const operation& old, CUevent now, operation& made);
+
+/// Any of them; NOT_SUPPORTED for kinds whose parameters are fixed.
+CUresult with_parameters(const operation& old, const CUgraphNodeParams& now, operation& made);
 
 }  // namespace cugraft_sim

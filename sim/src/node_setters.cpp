@@ -52,43 +52,6 @@ CUresult set(CUgraphNode node, CUevent event,
              [&](const operation& old, operation& changed) { return make(old, event, changed); });
 }
 
-CUDA_KERNEL_NODE_PARAMS kernel_of(const CUgraphNodeParams& parameters) {
-  const auto& from = parameters.kernel;
-  CUDA_KERNEL_NODE_PARAMS kernel{};
-  kernel.func = from.func;
-  kernel.gridDimX = from.gridDimX;
-  kernel.gridDimY = from.gridDimY;
-  kernel.gridDimZ = from.gridDimZ;
-  kernel.blockDimX = from.blockDimX;
-  kernel.blockDimY = from.blockDimY;
-  kernel.blockDimZ = from.blockDimZ;
-  kernel.sharedMemBytes = from.sharedMemBytes;
-  kernel.kernelParams = from.kernelParams;
-  kernel.extra = from.extra;
-  kernel.kern = from.kern;
-  kernel.ctx = from.ctx;
-  return kernel;
-}
-
-CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams& parameters) {
-  const auto& from = parameters.memset;
-  CUDA_MEMSET_NODE_PARAMS fill{};
-  fill.dst = from.dst;
-  fill.pitch = from.pitch;
-  fill.value = from.value;
-  fill.elementSize = from.elementSize;
-  fill.width = from.width;
-  fill.height = from.height;
-  return fill;
-}
-
-CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters) {
-  CUDA_HOST_NODE_PARAMS host{};
-  host.fn = parameters.host.fn;
-  host.userData = parameters.host.userData;
-  return host;
-}
-
 }  // namespace
 
 CUresult impl::graph_node_get_params(CUgraphNode node, CUgraphNodeParams* parameters) {
@@ -97,6 +60,10 @@ CUresult impl::graph_node_get_params(CUgraphNode node, CUgraphNodeParams* parame
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
   *parameters = view->get();
   return CUDA_SUCCESS;
+}
+
+CUresult impl::graph_node_set_params(CUgraphNode node, CUgraphNodeParams* parameters) {
+  return set(node, parameters, with_parameters);
 }
 
 CUresult impl::graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* parameters) {

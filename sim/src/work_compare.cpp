@@ -96,11 +96,13 @@ CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operati
                             : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-// A copy that a setter gave several rows is taken unchanged (H200).
+// A copy made with several rows is taken from the executable's own graph only, unchanged too
+// (facts); one that a setter gave several rows is taken unchanged from any (H200).
 CUgraphExecUpdateResult check(const copy_operation& held, const copy_operation& now,
-                              const update_conditions&) {
-  return can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+                              const update_conditions& conditions) {
+  const bool is_foreign = (held.made_with_rows || now.made_with_rows) && !conditions.from_origin;
+  return !is_foreign && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                             : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 CUgraphExecUpdateResult check(const fill_operation& held, const fill_operation& now,

@@ -18,6 +18,7 @@ bool can_patch(const operation& held, const operation& now);
 /// What a whole-graph update depends on beside the two nodes.
 struct update_conditions {
   bool node_priorities = false;  ///< instantiated with USE_NODE_PRIORITY
+  bool from_origin = false;      ///< from the graph that the executable was instantiated from
 };
 
 /// Whether a whole-graph update takes `now` where the executable holds `held` (driver-rules 4.3,
