@@ -69,8 +69,10 @@ void look_at_engines(diagnosis& result) {
 void look_at_failures(diagnosis& result) {
   try {
     result.failures_checked = true;
-    for (const std::string& finding : failure_checks_in_child(*result.chosen))
+    for (const std::string& finding : failure_checks_in_child(*result.chosen)) {
       result.findings.push_back({finding, "tell cugraft's developers, with the driver's version"});
+      ++result.failures_found;
+    }
   } catch (const error& failure) {
     result.failures_checked = false;
     result.findings.push_back({failure.what(), "run doctor where it may start processes"});
@@ -110,8 +112,9 @@ diagnosis diagnose(const driver_options& options) {
     const int count = driver.device_count();
     for (int i = 0; i < count; ++i) result.devices.push_back(look_at_device(driver, i));
   } catch (const error& failure) {
-    result.findings.push_back(
-        {failure.what(), "install NVIDIA's driver, 12.4 or newer, or use --driver sim"});
+    result.findings.push_back({failure.what(),
+                               "name another driver, --driver sim for the simulated "
+                               "one, or install NVIDIA's, 12.4 or newer"});
   }
   if (!result.chosen) return result;
   if (result.devices.empty())

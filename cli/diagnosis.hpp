@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ struct diagnosis {
   std::vector<feature_status> features;
   std::vector<engine_status> engines;
   std::vector<finding> findings;
-  bool failures_checked = false;  ///< the engine native was made to fail, in a process of its own
+  bool failures_checked = false;   ///< the engine native was made to fail, in a process of its own
+  std::size_t failures_found = 0;  ///< of the findings, those of that
 
   /// Whether some engine runs.
   bool usable() const noexcept;

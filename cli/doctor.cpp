@@ -36,12 +36,14 @@ void print_text(const diagnosis& found) {
                engine.usable ? "usable" : "not usable", engine.automatic ? ", automatic" : "",
                engine.why.empty() ? "" : ": ", engine.why);
   if (found.failures_checked)
-    fmt::print(
-        "failures native was made to fail in a process of its own; what was not as it should "
-        "be is listed as missing\n");
+    fmt::print("failures native was made to fail, in a process of its own: {}\n",
+               found.failures_found == 0
+                   ? "everything was as it should be"
+                   : fmt::format("{} findings, listed as missing", found.failures_found));
   for (const finding& finding : found.findings)
     fmt::print("missing  {}\n         what to do: {}\n", finding.missing, finding.advice);
-  fmt::print("result   cugraft is {} here\n", found.usable() ? "usable" : "not usable");
+  fmt::print("result   cugraft is {} here{}\n", found.usable() ? "usable" : "not usable",
+             found.usable() && found.chosen->simulated ? ", on the simulated driver only" : "");
 }
 
 json to_json_value(const device_status& device) {

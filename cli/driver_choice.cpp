@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 
 #include "cugraft/error.hpp"
 
@@ -37,11 +38,29 @@ std::optional<driver> find_system_driver(std::string& missing) {
   return std::nullopt;
 }
 
+// Whether it is the file beside the tool, however it came to be chosen.
+bool is_simulated(const driver& driver) {
+  std::error_code ignored;
+  try {
+    return std::filesystem::equivalent(driver.path(), simulated_driver_path(), ignored);
+  } catch (const error&) {
+    return false;  // there is none
+  }
+}
+
+chosen_driver load_named(const std::string& path, std::string why) {
+  const driver named = driver::load(path);
+  return {named, is_simulated(named), std::move(why), {}};
+}
+
 chosen_driver choose_freely(const driver_options& options) {
+  // Who names a driver wants that one; if it cannot be used, that is an error.
+  if (const char* const named = std::getenv("CUGRAFT_DRIVER"); named != nullptr && *named != 0)
+    return load_named(named, "CUGRAFT_DRIVER names it");
   std::string missing;
   if (const std::optional<driver> found = find_system_driver(missing))
     return {*found, false, "the system's driver has a device", {}};
-  chosen_driver result = load_simulated(options, "no driver of the system is usable");
+  chosen_driver result = load_simulated(options, "the system's is not usable");
   result.missing = std::move(missing);
   return result;
 }
@@ -63,7 +82,7 @@ std::filesystem::path simulated_driver_path() {
 chosen_driver choose_driver(const driver_options& options) {
   if (options.which == "sim") return load_simulated(options, "asked for");
   if (options.which == "system") return {driver::load("libcuda.so.1"), false, "asked for", {}};
-  if (!options.which.empty()) return {driver::load(options.which), false, "asked for", {}};
+  if (!options.which.empty()) return load_named(options.which, "asked for");
   if (!options.sim_version.empty()) return load_simulated(options, "a version of it was asked for");
   return choose_freely(options);
 }

@@ -21,7 +21,7 @@ void declare_driver(CLI::App& command, driver_options& options) {
   command
       .add_option("--driver", options.which,
                   "The driver: sim, system, or a library's path. Left out: the system's if it "
-                  "loads and has a device, else the simulated one")
+                  "loads and has a device, else the simulated one; CUGRAFT_DRIVER names another")
       ->type_name("sim|system|PATH");
   command
       .add_option("--sim-version", options.sim_version,

@@ -8,6 +8,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cugraft DESTINATION ${CMAKE_INST
         FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT cugraftTargets NAMESPACE cugraft:: DESTINATION ${package_folder})
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 if(TARGET cugraft_cli)
   install(TARGETS cugraft_cli)
 endif()

@@ -92,11 +92,13 @@ class CUGRAFT_API graph_builder {
   ///
   /// In a session that has failed the address is valid inside the session only.
   /// @throws usage_error, cuda_error
+  /// Not delivered yet: throws `not_implemented_error`.
   void* allocate(std::size_t bytes);
 
   /// Adds a node that frees what `allocate` gave. Calls `cuMemFreeAsync`.
   /// @throws usage_error  if `pointer` is no allocation of this graph
   /// @throws cuda_error
+  /// Not delivered yet: throws `not_implemented_error`.
   void free(void* pointer);
 
   /// Adds a child graph node with a clone of the content of `child`.
@@ -104,12 +106,14 @@ class CUGRAFT_API graph_builder {
   /// (conditions)
   /// @throws unsupported_error  if the builder is eager
   /// @throws cuda_error
+  /// Not delivered yet: throws `not_implemented_error`.
   void embed(const graph& child);
 
   /// As above, but the content is moved in where the driver refuses to clone it: with allocation
   /// nodes, from 12.9 on. @post `child` is empty if its content was moved
   /// @throws usage_error, cuda_error  as above
   /// @throws unsupported_error        also on an older driver
+  /// Not delivered yet: throws `not_implemented_error`.
   void embed(graph&& child);
 
   /// Makes a condition with its value at the start of each launch; `std::nullopt`: undefined. It
@@ -119,6 +123,7 @@ class CUGRAFT_API graph_builder {
   /// value is a mismatch.
   /// @throws unsupported_error  if the builder is eager
   /// @throws usage_error, cuda_error
+  /// Not delivered yet: throws `not_implemented_error`.
   condition create_condition(std::optional<unsigned> default_value = 0u);
 
   /// Adds a node whose body runs if the condition is not 0, and gives a builder for the body.
@@ -128,16 +133,20 @@ class CUGRAFT_API graph_builder {
   /// @throws usage_error        if the condition is used already, or of another session
   /// @throws unsupported_error  if the builder is eager
   /// @throws cuda_error
+  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] graph_builder if_then(condition condition);
 
   /// As `if_then`, and the body runs again as long as the condition is not 0 at its end.
+  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] graph_builder while_loop(condition condition);
 
   /// As `if_then`, with a second body that runs if the condition is 0. Minimum driver: 12.8.
+  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] std::array<graph_builder, 2> if_else(condition condition);
 
   /// As `if_then`, with `count` bodies, of which the condition's value picks one, or none if it is
   /// too great. Minimum driver: 12.8.
+  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] std::vector<graph_builder> switch_case(condition condition, std::size_t count);
 
   /// Fills the body by calling `body`, and closes it.

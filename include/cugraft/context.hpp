@@ -40,6 +40,7 @@ class CUGRAFT_API context {
 
   /// Takes over `context`, which is destroyed with the last copy and the last handle made from it.
   /// @throws usage_error  if `context` is null
+  /// Not delivered yet: throws `not_implemented_error`.
   static context from_native_handle(const driver& driver, CUcontext context);
 
   /// The driver that the context belongs to.

@@ -23,7 +23,8 @@ namespace cugraft {
 enum class attribute_check {
   none,
   semantic,  ///< cluster size, cooperative, priority
-  all,       ///< every attribute that this driver lets read; about 40 ns each (driver facts)
+  all,       ///< every attribute that this driver lets read; about 40 ns each (driver facts);
+             ///< not delivered yet: throws `not_implemented_error`
 };
 
 /// How a re-capture is done.
@@ -39,16 +40,19 @@ struct recapture_options {
 
   /// For the forms with a body: where `native` or `direct` cannot finish, for foreign work for
   /// instance, the body runs once more with `compare`.
+  /// Not delivered yet: throws `not_implemented_error`.
   bool may_rerun_body = false;
 
   /// Another structure replaces the graph instead of failing: `get` changes, and executables need
   /// instantiating. `automatic` then means `compare`; `native` and `direct` need `may_rerun_body`.
   /// Not for borrowed graphs.
+  /// Not delivered yet: throws `not_implemented_error`.
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
   /// graph itself, and a failure loses it (driver rules, 3.1 R9). Not with `compare_only` nor
   /// borrowed graphs.
+  /// Not delivered yet: throws `not_implemented_error`.
   bool in_place = false;
 
   native_hook on_native_mismatch{};  ///< `native` only: the driver's own arguments
@@ -165,6 +169,7 @@ class CUGRAFT_API graph {
   /// A graph that somebody else owns and keeps alive. It is never destroyed here, and is read
   /// afresh at each re-capture.
   /// @throws usage_error, cuda_error  as above
+  /// Not delivered yet: throws `not_implemented_error`.
   static graph borrow(const driver& driver, CUgraph graph);
 
   /// @post `other` is empty
@@ -214,13 +219,17 @@ class CUGRAFT_API graph {
   /// if anything changed, a clone of it is kept for its user objects.
   /// @throws recapture_error  if the structure differs; the graph is what it was
   /// @throws usage_error      if `other` is null, a session is open, or an option does not apply
+  /// Not delivered yet: throws `not_implemented_error`.
   change_report update_from(CUgraph other, const recapture_options& options = {});
 
   /// As above; `other` is kept as long as something of it is needed.
+  /// Not delivered yet: throws `not_implemented_error`.
   change_report update_from(graph other, const recapture_options& options = {});
 
   /// As `update_from`, with the failure as a value.
+  /// Not delivered yet: throws `not_implemented_error`.
   recapture_result try_update_from(CUgraph other, const recapture_options& options = {});
+  /// Not delivered yet: throws `not_implemented_error`.
   recapture_result try_update_from(graph other, const recapture_options& options = {});
 
   /// Makes an executable graph. Calls `cuGraphInstantiateWithParams`.

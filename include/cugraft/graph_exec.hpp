@@ -71,6 +71,7 @@ class CUGRAFT_API graph_exec {
  public:
   /// Takes over `exec`, which was instantiated from `graph`.
   /// @throws usage_error  if `exec` is null, or `graph` is empty or of another driver
+  /// Not delivered yet: throws `not_implemented_error`.
   static graph_exec adopt(const driver& driver, CUgraphExec exec, graph& graph,
                           held_values held = held_values::as_graph);
 
@@ -78,6 +79,7 @@ class CUGRAFT_API graph_exec {
   /// if forced, because it drops the owner's user objects (driver facts). The result and `graph`
   /// must outlive the last launch: they keep what a patch brought in.
   /// @throws usage_error  as `adopt`
+  /// Not delivered yet: throws `not_implemented_error`.
   static graph_exec borrow(const driver& driver, CUgraphExec exec, graph& graph,
                            held_values held = held_values::as_graph);
 
@@ -100,6 +102,9 @@ class CUGRAFT_API graph_exec {
   void upload(stream_ref stream);
 
   /// Brings the graph's present values in, all or nothing: a refusal puts back what was set.
+  ///
+  /// After a refusal, which `may_instantiate` = false and forced ways may bring, launches run what
+  /// the executable held before, and `is_current` says so.
   ///
   /// Only what changed since the last update is touched. Calls the nodes' setters, as
   /// `cuGraphExecKernelNodeSetParams`, or `cuGraphExecUpdate`, or instantiates.

@@ -94,9 +94,12 @@ struct condition {
 ///
 /// What cannot be an argument does not compile: arrays, functions, `std::reference_wrapper`, types
 /// that are not trivially copyable.
-/// @throws usage_error  if the count or a size does not fit the kernel's layout, or the kernel or a
-///                      condition is of another driver or session
-/// @throws cuda_error
+/// In a session the driver ends the capture where it refuses a launch (more shared memory than the
+/// kernel asked for, say): the session has then failed, and its end tells of it.
+/// @throws usage_error  if the count or a size does not fit the kernel's layout, an extent is 0, a
+///                      block has more threads than any device takes, or the kernel or a condition
+///                      is of another driver or session
+/// @throws cuda_error  outside a session, or if the capture was not touched
 template <class... Args>
 void launch(stream_ref stream, const launch_config& config, const kernel& kernel,
             const Args&... arguments) {
@@ -137,6 +140,7 @@ CUGRAFT_API void copy_async(stream_ref stream, void* dst, const void* src, std::
 /// facts, Setters).
 /// @throws usage_error  for no rows or 0 bytes
 /// @throws cuda_error
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API void copy_2d_async(stream_ref stream, void* dst, std::size_t dst_pitch, const void* src,
                                std::size_t src_pitch, std::size_t width_bytes, std::size_t height);
 
@@ -150,6 +154,7 @@ CUGRAFT_API void fill_async(stream_ref stream, void* dst, std::uint32_t value, s
 /// Sets `height` rows of `width` elements; `pitch` is in bytes from row to row.
 /// Calls `cuMemsetD2D8Async` and its likes.
 /// @throws usage_error, cuda_error  as `fill_async`
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API void fill_2d_async(stream_ref stream, void* dst, std::size_t pitch, std::uint32_t value,
                                std::size_t width, std::size_t height, unsigned element_size = 1);
 

@@ -43,7 +43,8 @@ struct captured_stats {
   std::optional<recapture_failure> last_failure{};
 };
 
-/// The front door: a body that runs as a graph. Copies share their state.
+/// The front door: a body that runs as a graph. Copies share their state. Not delivered yet: throws
+/// `not_implemented_error`.
 ///
 /// The first call captures and instantiates; later ones re-capture, update and launch. Another
 /// structure is looked up in a small cache of graphs and executables. A broken capture makes the

@@ -17,14 +17,22 @@ inline constexpr int json_schema_version = 1;
 
 CUGRAFT_API std::string to_text(const change_report& report);
 CUGRAFT_API std::string to_json(const change_report& report);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_dot(const change_report& report);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_svg(const change_report& report);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_html(const change_report& report);
 
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_text(const graph& graph);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_json(const graph& graph);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_dot(const graph& graph);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_svg(const graph& graph);
+/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API std::string to_html(const graph& graph);
 
 CUGRAFT_API std::string to_text(const recapture_failure& failure);

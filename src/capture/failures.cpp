@@ -53,10 +53,11 @@ std::string invalidated_text(const detail::session_state& session, const session
       (failure.foreign ? "a call that cugraft did not make broke it, or put in other "
                          "work than the graph has"
                        : call_text(failure)) +
-      "; capture mode " + mode_text(session.mode()) +
-      "; suspects are calls that synchronise, query or allocate (in the global mode "
-      "of any thread), and the synchronisation of the device or of the legacy stream "
-      "in any mode";
+      "; capture mode " + mode_text(session.mode());
+  if (failure.foreign || failure.call.code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+    text +=
+        "; suspects are calls that synchronise, query or allocate (in the global mode of any "
+        "thread), and the synchronisation of the device or of the legacy stream in any mode";
   if (const auto forks = session.open_forks(); !forks.empty())
     text += "; not joined yet: " + list(forks);
   return text;

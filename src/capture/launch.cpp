@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cugraft/launch.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,16 @@ void require_extents(const kernel& kernel, const dim3& extents, const char* what
                     " is 0; every extent is at least 1");
 }
 
+// In a session a launch that the driver refuses ends the capture (docs/driver/observations.md), so
+// what no device takes is found before.
+void require_threads(const kernel& kernel, const dim3& block) {
+  constexpr std::uint64_t most = 1024;
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (block.x <= most && block.y <= most && block.z <= most && threads <= most) return;
+  throw usage_error(fmt::format("{}: a block of {} x {} x {} threads; no device takes more than {}",
+                                kernel_text(kernel), block.x, block.y, block.z, most));
+}
+
 void require_cluster(const kernel& kernel, const launch_config& config) {
   if (!config.cluster) return;
   const dim3& cluster = *config.cluster;
@@ -44,6 +57,7 @@ void require_launchable(stream_ref stream, const launch_config& config, const ke
                       ": load it again with the stream's driver");
   require_extents(kernel, config.grid, "grid");
   require_extents(kernel, config.block, "block");
+  require_threads(kernel, config.block);
   require_cluster(kernel, config);
 }
 

@@ -7,6 +7,7 @@
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "handles/ownership.hpp"
+#include "handles/relaxed_scope.hpp"
 
 namespace cugraft {
 namespace {
@@ -35,7 +36,8 @@ event_ref::event_ref(const driver& driver, CUevent event) noexcept
     : table_(&table_of(driver)), handle_(event) {}
 
 bool event_ref::is_done() const {
-  refuse_if_captured(*this);  // asking the driver would end the capture (driver-facts)
+  refuse_if_captured(*this);             // asking the driver would end the capture (driver-facts)
+  const relaxed_scope relaxed(*table_);  // and other captures of this thread
   const CUresult result = table_->event_query(handle_);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery", handle_);
@@ -44,6 +46,7 @@ bool event_ref::is_done() const {
 
 void event_ref::synchronize() const {
   refuse_if_captured(*this);
+  const relaxed_scope relaxed(*table_);
   check(table_->event_synchronize(handle_), "cuEventSynchronize", handle_);
 }
 

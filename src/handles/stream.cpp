@@ -7,6 +7,7 @@
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "handles/ownership.hpp"
+#include "handles/relaxed_scope.hpp"
 
 // What enqueues (record, wait) may belong to a session and is in the capture layer.
 
@@ -53,11 +54,13 @@ context stream_ref::get_context() const {
 
 void stream_ref::synchronize() const {
   refuse_if_capturing(*this, "waiting for it");
+  const relaxed_scope relaxed(*table_);  // else it ends the captures of this thread
   call(*this, &driver_table::stream_synchronize, handle_);
 }
 
 bool stream_ref::is_done() const {
   refuse_if_capturing(*this, "asking whether it is done");
+  const relaxed_scope relaxed(*table_);
   const CUresult result = table_->stream_query(handle_);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuStreamQuery", handle_);

@@ -287,6 +287,33 @@ TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   EXPECT_FALSE(stream_.is_capturing());
 }
 
+TEST_P(EngineGuards, BlocksThatNoDeviceTakesAreRefusedBeforeTheDriverIsAsked) {
+  capture_session session = begin_capture(stream_);
+  const auto launch_block = [&](dim3 block) {
+    launch(session, {.grid = 1, .block = block}, add_, x_, 1.0F, static_cast<int>(count));
+  };
+  EXPECT_THROW(launch_block(2048), usage_error);
+  EXPECT_THROW(launch_block({64, 64, 1}), usage_error);
+  EXPECT_THROW(launch_block({1U << 31, 2, 1}), usage_error);
+  launch_block({32, 32, 1});
+  EXPECT_EQ(session.end().node_count(), 1U);
+}
+
+// Waiting on a thread that captures would end the capture (driver rules, 2.3).
+TEST_P(EngineGuards, WaitingForOtherStreamsAndEventsEndsNobodysCapture) {
+  event other(context_);
+  side_.record(other);
+  for (const capture_mode mode : {capture_mode::thread_local_, capture_mode::global}) {
+    capture_session session = begin_capture(stream_, mode);
+    add(session, x_, 1);
+    side_.synchronize();
+    EXPECT_TRUE(side_.is_done());
+    other.synchronize();
+    EXPECT_TRUE(other.is_done());
+    EXPECT_EQ(session.end().node_count(), 1U);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards,
                          ::testing::Values(engine_case{engine::native, 13030}), &case_name);
 

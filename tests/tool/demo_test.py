@@ -119,17 +119,32 @@ class DemoTextTest(unittest.TestCase):
 
 class DriverTest(unittest.TestCase):
     def test_without_a_driver_of_the_system_the_simulated_one_runs_and_says_so(self):
-        # A file that is no driver stands for a machine without one.
-        status, result = tool.run_json("demo", "--steps", "1", CUGRAFT_DRIVER="/dev/null")
+        if tool.has_system_driver():
+            self.skipTest("this machine has a driver")
+        status, result = tool.run_json("demo", "--steps", "1")
         self.assertEqual(status, tool.OK)
         self.assertEqual(result["driver"], tool.SIM_LIBRARY)
-        self.assertEqual(result["chosen_because"], "no driver of the system is usable")
-        self.assertIn("/dev/null", result["system_driver"])
+        self.assertIs(result["simulated"], True)
+        self.assertEqual(result["chosen_because"], "the system's is not usable")
+        self.assertIn("libcuda.so.1", result["system_driver"])
+
+    def test_the_driver_that_the_environment_names_is_the_one(self):
+        status, result = tool.run_json("demo", "--steps", "1", CUGRAFT_DRIVER=tool.SIM_LIBRARY)
+        self.assertEqual(status, tool.OK)
+        self.assertEqual(result["driver"], tool.SIM_LIBRARY)
+        self.assertIs(result["simulated"], True)
+        self.assertEqual(result["chosen_because"], "CUGRAFT_DRIVER names it")
+
+    def test_no_other_driver_stands_in_for_one_that_was_named(self):
+        done = tool.run("demo", "--steps", "1", CUGRAFT_DRIVER="/dev/null")
+        self.assertEqual(done.returncode, tool.FAILED)
+        self.assertRegex(done.stderr, r"^cugraft: .*/dev/null cannot be loaded: .*\n$")
 
     def test_a_path_is_a_driver_like_any_other(self):
         status, result = tool.run_json("demo", "--driver", tool.SIM_LIBRARY, "--steps", "1")
         self.assertEqual(status, tool.OK)
         self.assertEqual(result["driver"], tool.SIM_LIBRARY)
+        self.assertIs(result["simulated"], True)
 
     def test_a_driver_that_does_not_load_is_an_error_in_one_line(self):
         done = tool.run("demo", "--driver", "/nowhere/libcuda.so")

@@ -78,17 +78,29 @@ class DoctorTest(unittest.TestCase):
         self.assertIn("/nowhere/libcuda.so", found["findings"][0]["missing"])
 
     def test_a_machine_without_a_driver_is_told_of_both(self):
-        status, found = tool.run_json("doctor", CUGRAFT_DRIVER="/dev/null")
+        if tool.has_system_driver():
+            self.skipTest("this machine has a driver")
+        status, found = tool.run_json("doctor")
         self.assertEqual(status, tool.OK)
         self.assertEqual(found["driver"], tool.SIM_LIBRARY)
+        self.assertIn("libcuda.so.1", found["findings"][0]["missing"])
+
+    def test_a_named_driver_that_does_not_load_is_a_finding_with_its_own_advice(self):
+        status, found = tool.run_json("doctor", CUGRAFT_DRIVER="/dev/null")
+        self.assertEqual(status, tool.FAILED)
+        self.assertIsNone(found["driver"])
         self.assertIn("/dev/null", found["findings"][0]["missing"])
+        self.assertIn("name another driver", found["findings"][0]["advice"])
 
     def test_text_ends_with_the_result(self):
         done = tool.run("doctor", "--driver", "sim", "--sim-version", "13.3")
         self.assertEqual(done.returncode, tool.OK)
         self.assertRegex(done.stdout, rf"^driver   {tool.SIM_LIBRARY} of version 13\.3")
         self.assertRegex(done.stdout, r"(?m)^feature  recapture_to_graph  yes   from 13\.3 on$")
-        self.assertTrue(done.stdout.endswith("result   cugraft is usable here\n"))
+        self.assertRegex(done.stdout, r"(?m)^failures native was made to fail, .* as it should be$")
+        self.assertTrue(
+            done.stdout.endswith("result   cugraft is usable here, on the simulated driver only\n")
+        )
 
 
 if __name__ == "__main__":

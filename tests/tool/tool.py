@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tool, and the texts that more than one test expects."""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -33,6 +34,15 @@ def run_json(*arguments: str, **variables: str) -> tuple[int, dict]:
             f"{done.returncode}, stdout {done.stdout!r}, stderr {done.stderr!r}"
         )
     return done.returncode, json.loads(done.stdout)
+
+
+def has_system_driver() -> bool:
+    """Whether NVIDIA's driver library loads here."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 _OURS = {"CUGRAFT_DRIVER", "CUGRAFT_ENGINE", "CUGRAFT_LOG", "CUGRAFT_SIM_VERSION"}

@@ -80,7 +80,7 @@ def _calls(file: SourceFile, names: Names) -> list[Violation]:
     found = []
     for line, span in _places(file, _SPAN):
         match = _CALL.fullmatch(span)
-        if not match or span.startswith("std::") or re.match(r"cu[A-Z]", match.group(1)):
+        if not match or span.startswith("std::") or re.match(r"cu(da)?[A-Z]|_v\d", match.group(1)):
             continue
         if match.group(1).lstrip("~") not in names.declared:
             found.append(file.violation(line, f"`{span}`: there is no such function"))
