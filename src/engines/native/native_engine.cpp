@@ -192,8 +192,11 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
       (driver_says_mismatch ? differs->position >= session.matched()
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   if (error_at_) {
-    recapture_failure failure =
-        describe_failure(session, {mismatch::driver_failure, cause.call}, summary(*error_at_), {});
+    // Whatever later calls gave: this is what ended the re-capture.
+    const session_failure error{
+        mismatch::driver_failure,
+        {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
+    recapture_failure failure = describe_failure(session, error, summary(*error_at_), {});
     failure.used = engine::native;
     failure.message += "; the driver gave this node the status error";
     return failure;

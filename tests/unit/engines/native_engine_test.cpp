@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "cugraft/cugraft.hpp"
+#include "support/foreign_calls.hpp"
 #include "support/kernels.hpp"
 #include "support/simulated_driver.hpp"
 
@@ -355,6 +356,46 @@ TEST_F(OldDriverTest, VersionGateIsOneClearError) {
   }
   EXPECT_FALSE(stream_.is_capturing());
   EXPECT_FALSE(engines(context_)[0].usable);
+}
+
+// A node that moved to another context can take no place in the graph (R7). Foreign code makes it,
+// since cugraft's own calls stay on the session's streams.
+TEST(NativeEngineOnTwoDevices, TheStatusErrorIsAFailureThatNamesTheNode) {
+  const testing::simulator_copy copy;
+  copy.control().set_device_count(2);
+  const driver driver = copy.load();
+  const context here = context::primary(driver, 0), there = context::primary(driver, 1);
+  const stream main(here), side(here), far_side(there);
+  const device_buffer x(here, 64), far_x(there, 64);
+  const event fork(here), join(here), far_join(there);
+  const testing::foreign_calls calls(driver);
+  bool is_far = true;
+  const auto body = [&](graph_builder& gb) {
+    const CUstream onto = is_far ? far_side.get() : side.get();
+    const CUevent done = is_far ? far_join.get() : join.get();
+    const void* const target = is_far ? far_x.data() : x.data();
+    fill_async(gb, x.as<char>() + 32, 0, 32);
+    EXPECT_EQ(calls.event_record(fork.get(), gb.stream().get()), 0);
+    EXPECT_EQ(calls.stream_wait_event(onto, fork.get(), 0), 0);
+    calls.memset_d8(reinterpret_cast<CUdeviceptr>(target), 1, 8, onto);
+    calls.event_record(done, onto);
+    calls.stream_wait_event(gb.stream().get(), done, 0);
+  };
+  graph g = capture(main, body);
+  EXPECT_EQ(g.recapture(main, body, {.with = engine::native}).nodes_changed(), 0U);
+  is_far = false;
+  const recapture_result result = g.try_recapture(main, body, {.with = engine::native});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.failure().why, mismatch::driver_failure);
+  EXPECT_EQ(result.failure().code, 918);
+  ASSERT_TRUE(result.failure().expected);
+  EXPECT_EQ(to_string(result.failure().expected->path), "1");
+  EXPECT_NE(result.failure().message.find("the driver gave this node the status error"),
+            std::string::npos)
+      << result.failure().message;
+  EXPECT_FALSE(main.is_capturing());
+  is_far = true;
+  EXPECT_EQ(g.recapture(main, body, {.with = engine::native}).nodes_changed(), 0U);
 }
 
 }  // namespace
