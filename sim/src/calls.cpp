@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "callback.hpp"
@@ -79,6 +83,8 @@ struct bookkeeping {
   std::array<std::uint64_t, function_count> counts{};
   std::array<bool, function_count> hidden{};
   std::vector<planned_fault> faults;
+  random_faults random;
+  std::mt19937_64 chance;
   std::size_t hit = 0;
   bool logging = false;
   std::vector<call> log;
@@ -94,6 +100,23 @@ std::size_t index_of(function_id id) noexcept { return static_cast<std::size_t>(
 function_id require_id(std::string_view name) {
   if (const auto id = find_function_id(name)) return *id;
   throw std::invalid_argument("the simulated driver has no function " + std::string(name));
+}
+
+// The same calls give the same faults: one number is drawn for each call that may fail.
+std::optional<fault> fault_by_chance(function_id id) {
+  const random_faults& planned = books().random;
+  if (planned.per_million == 0 || needs_of(id) == needs::nothing) return std::nullopt;
+  if (is_release(id) && !planned.releases) return std::nullopt;
+  constexpr std::uint64_t million = 1'000'000;
+  const std::uint64_t drawn = books().chance();
+  if (drawn % million >= planned.per_million) return std::nullopt;
+  const int code = planned.codes[drawn / million % planned.codes.size()];
+  return fault{.function = std::string(facts_of(id).name), .code = code};
+}
+
+std::array<std::atomic<unsigned>, function_count>& delays() noexcept {
+  static std::array<std::atomic<unsigned>, function_count> microseconds{};
+  return microseconds;
 }
 
 }  // namespace
@@ -131,10 +154,26 @@ void plan(const fault& planned) {
   books().faults.push_back({require_id(planned.function), planned});
 }
 
+void plan(const random_faults& planned) {
+  if (planned.codes.empty()) throw std::invalid_argument("random faults need a code to return");
+  books().random = planned;
+  books().chance.seed(planned.seed);
+}
+
 std::size_t faults_hit() noexcept { return books().hit; }
+
+void set_delay(std::string_view function, unsigned microseconds) {
+  delays()[index_of(require_id(function))] = microseconds;
+}
+
+void wait(function_id id) {
+  const unsigned microseconds = delays()[index_of(id)];
+  if (microseconds != 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
 
 void clear_faults() noexcept {
   books().faults.clear();
+  books().random = {};
   books().hit = 0;
 }
 
@@ -161,6 +200,7 @@ std::optional<fault> begin(function_id id) {
         each.seen == each.what.nth || (each.what.from_then_on && each.seen > each.what.nth);
     if (hits && !due) due = each.what;
   }
+  if (!due) due = fault_by_chance(id);
   if (due) ++books().hit;
   return due;
 }

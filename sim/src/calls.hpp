@@ -36,6 +36,7 @@ namespace calls {
 
 /// @throws std::invalid_argument  for a function that is not in the list, or a count of 0
 void plan(const fault& planned);
+void plan(const random_faults& planned);
 std::size_t faults_hit() noexcept;
 void clear_faults() noexcept;
 
@@ -46,6 +47,11 @@ std::vector<call> take_log();
 
 /// @throws std::invalid_argument  for a function that is not in the list
 void hide(std::string_view function);
+
+/// @throws std::invalid_argument  for a function that is not in the list
+void set_delay(std::string_view function, unsigned microseconds);
+/// Sleeps as long as the function is to take longer. Without the lock.
+void wait(function_id id);
 
 /// What the plan says about the call that begins now, which it counts.
 std::optional<fault> begin(function_id id);
@@ -63,6 +69,7 @@ CUresult result_after(function_id id, CUresult result);
 /// What every exported function does. It expects and holds the driver's lock.
 template <class... Parameters>
 CUresult enter(function_id id, CUresult (*implementation)(Parameters...), Parameters... arguments) {
+  calls::wait(id);
   const auto lock = lock_state();
   const std::optional<fault> planned = calls::begin(id);
   CUresult result = CUDA_SUCCESS;

@@ -69,6 +69,11 @@ class control final : public simulator {
     calls::plan(fault);
   }
 
+  void plan(const random_faults& faults) override {
+    const auto lock = lock_state();
+    calls::plan(faults);
+  }
+
   std::size_t faults_hit() const override {
     const auto lock = lock_state();
     return calls::faults_hit();
@@ -121,6 +126,12 @@ class control final : public simulator {
     const auto lock = lock_state();
     the_state().kernel_bodies.erase(std::string(name));
   }
+
+  void delay(std::string_view function, unsigned microseconds) override {
+    calls::set_delay(function, microseconds);
+  }
+
+  void set_device_memory(std::uint64_t bytes) override { the_memory().set_limit(bytes); }
 
   void hide(std::string_view function) override {
     const auto lock = lock_state();

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "device_facts.hpp"
 #include "ptx/run.hpp"
 
 namespace cugraft_sim {
@@ -45,6 +46,9 @@ class memory_map : public ptx::memory {
 
   std::size_t count(memory_kind kind) const;
 
+  /// How many bytes may be allocated at a time.
+  void set_limit(std::uint64_t bytes);
+
   /// For kernels, which may touch device and pinned memory.
   ptx::memory_range find(std::uint64_t address) noexcept override;
 
@@ -56,6 +60,7 @@ class memory_map : public ptx::memory {
   std::uint64_t base_ = 0;
   std::uint64_t cursor_ = 0;  // where the last gap was found; the next search begins there
   std::uint64_t used_ = 0;
+  std::uint64_t limit_ = device_facts::memory_bytes;
   std::map<std::uint64_t, allocation> allocations_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <iterator>
 
-#include "device_facts.hpp"
 #include "memory.hpp"
 
 namespace cugraft_sim {
@@ -42,10 +41,15 @@ std::optional<std::uint64_t> memory_map::find_gap(std::uint64_t span) const {
   return first_fit(base_, cursor_);
 }
 
+void memory_map::set_limit(std::uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  limit_ = bytes;
+}
+
 std::optional<std::uint64_t> memory_map::allocate(std::uint64_t size, memory_kind kind) {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t bytes = pages_of(size);
-  if (bytes < size || used_ + bytes > device_facts::memory_bytes || !reserve()) return std::nullopt;
+  if (bytes < size || used_ + bytes > limit_ || !reserve()) return std::nullopt;
   const auto begin = find_gap(bytes + page);
   if (!begin || mprotect(pointer_to(*begin), bytes, PROT_READ | PROT_WRITE) != 0)
     return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -327,6 +328,38 @@ TEST_P(EngineFaults, EveryCallOfAFailingRecaptureMayFail) {
 
 TEST_P(EngineFaults, EveryCallOfAnAbandonedRecaptureMayFail) {
   EXPECT_TRUE(sweep(path::abandoned).contains("cuStreamEndCapture"));
+}
+
+// Several calls fail by chance, in sequences that seeds fix: also while the failure before is made
+// up for.
+TEST_P(EngineFaults, CallsMayFailByChance) {
+  constexpr std::array paths{path::main,     path::whole,      path::instantiated, path::uploaded,
+                             path::resynced, path::mismatched, path::abandoned};
+  warm_up();
+  std::size_t hits = 0;
+  for (unsigned seed = 1; seed <= CUGRAFT_SOAK_STEPS / 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    path_ = paths[seed % paths.size()];
+    const world_check world(simulator());
+    {
+      scenario run(*this);
+      run.prepare();
+      simulator().settle();
+      simulator().plan(
+          cugraft_sim::random_faults{.seed = seed, .per_million = 30'000, .codes = {999, 2, 900}});
+      run.run();
+      hits += simulator().faults_hit();
+      simulator().clear_faults();
+      stream_.synchronize();
+      run.expect_old_or_new();
+      run.recover();
+      simulator().settle();
+    }
+    world.expect_unchanged();
+    take_reports();
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(hits, CUGRAFT_SOAK_STEPS / 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "sim/driver_under_test.hpp"
@@ -217,6 +220,68 @@ TEST_F(Control, ChoicesAreSwitches) {
   EXPECT_THROW(control().set(choice::get_nodes_order, 2), std::invalid_argument);
   EXPECT_THROW(control().set(choice::count_, 0), std::invalid_argument);
   control().set(choice::get_nodes_order, 0);
+}
+
+// What a sequence of equal calls gives, as one string of 0 and 1.
+std::string outcomes(const driver_under_test& driver, const random_faults& faults, int count) {
+  driver.control().plan(faults);
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    int devices = 0;
+    text += driver->device_get_count(&devices) == CUDA_SUCCESS ? '0' : '1';
+  }
+  driver.control().clear_faults();
+  return text;
+}
+
+TEST_F(Control, FaultsByChanceFollowTheirSeed) {
+  const random_faults half{.seed = 7, .per_million = 500'000, .codes = {2}};
+  const std::string first = outcomes(driver(), half, 200);
+  EXPECT_EQ(outcomes(driver(), half, 200), first);
+  random_faults other = half;
+  other.seed = 8;
+  EXPECT_NE(outcomes(driver(), other, 200), first);
+  const auto failed = std::count(first.begin(), first.end(), '1');
+  EXPECT_GT(failed, 60);
+  EXPECT_LT(failed, 140);
+  EXPECT_EQ(outcomes(driver(), {}, 50), std::string(50, '0'));
+  EXPECT_THROW(driver().control().plan(random_faults{.per_million = 1, .codes = {}}),
+               std::invalid_argument);
+}
+
+TEST_F(Control, FaultsByChanceLeaveReleasesAlone) {
+  CUevent event = nullptr;
+  ASSERT_EQ(cu().event_create(&event, 0), CUDA_SUCCESS);
+  driver().control().plan(random_faults{.per_million = 1'000'000, .codes = {2}});
+  CUevent refused = nullptr;
+  EXPECT_EQ(cu().event_create(&refused, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cu().event_destroy(event), CUDA_SUCCESS);
+  EXPECT_EQ(driver().control().faults_hit(), 1U);
+  driver().control().clear_faults();
+}
+
+TEST_F(Control, FunctionsCanBeSlow) {
+  const auto time_of_a_call = [&] {
+    const auto begun = std::chrono::steady_clock::now();
+    int devices = 0;
+    EXPECT_EQ(cu().device_get_count(&devices), CUDA_SUCCESS);
+    return std::chrono::steady_clock::now() - begun;
+  };
+  driver().control().delay("cuDeviceGetCount", 20'000);
+  EXPECT_GE(time_of_a_call(), std::chrono::milliseconds(20));
+  driver().control().delay("cuDeviceGetCount", 0);
+  EXPECT_THROW(driver().control().delay("cuNothing", 1), std::invalid_argument);
+}
+
+TEST_F(Control, MemoryIsABudget) {
+  driver().control().set_device_memory(1 << 20);
+  CUdeviceptr first = 0, second = 0;
+  ASSERT_EQ(cu().mem_alloc(&first, 600 << 10), CUDA_SUCCESS);
+  EXPECT_EQ(cu().mem_alloc(&second, 600 << 10), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cu().mem_free(first), CUDA_SUCCESS);
+  ASSERT_EQ(cu().mem_alloc(&second, 600 << 10), CUDA_SUCCESS);
+  EXPECT_EQ(cu().mem_free(second), CUDA_SUCCESS);
+  driver().control().set_device_memory(std::uint64_t{16} << 30);
 }
 
 }  // namespace

@@ -21,6 +21,16 @@ struct fault {
   bool from_then_on = false;  ///< the later calls fail too
 };
 
+/// Lets calls fail by chance, in a sequence that the seed fixes. They do nothing, and return one of
+/// the codes. Functions that release something fail only if asked to: what they should have
+/// released may be left, since no caller can know.
+struct random_faults {
+  std::uint64_t seed = 1;
+  unsigned per_million = 0;     ///< how many of a million calls fail
+  std::vector<int> codes{999};  ///< CUresults
+  bool releases = false;
+};
+
 /// One driver call as it was logged.
 struct call {
   std::string function;  ///< base name
@@ -84,6 +94,8 @@ class simulator {
   virtual void set_device_count(int count) = 0;
 
   virtual void plan(const fault& fault) = 0;
+  /// As well as what is planned call by call, and instead of an earlier plan of this kind.
+  virtual void plan(const random_faults& faults) = 0;
   /// How many calls failed by plan since the last `clear_faults`.
   virtual std::size_t faults_hit() const = 0;
   virtual void clear_faults() = 0;
@@ -102,6 +114,14 @@ class simulator {
   /// Puts `body` in the place of every entry named `name` in images loaded from now on.
   virtual void register_kernel(std::string_view name, kernel_body body) = 0;
   virtual void unregister_kernel(std::string_view name) = 0;
+
+  /// Each call of the function (base name) takes so much longer from now on; 0 ends it. The driver
+  /// goes on serving other threads meanwhile.
+  virtual void delay(std::string_view function, unsigned microseconds) = 0;
+
+  /// How much device and pinned memory can be allocated at a time, 16 GiB unless set; what is
+  /// allocated stays.
+  virtual void set_device_memory(std::uint64_t bytes) = 0;
 
   /// Removes a function (base name) from what the driver offers, before it is loaded.
   virtual void hide(std::string_view function) = 0;
