@@ -84,6 +84,9 @@ class CUGRAFT_API graph_builder {
 
   /// Keeps `owner` with the graph and its executables as long as any of them can run this session's
   /// work: until a later re-capture, and the update that brings it in, have replaced it.
+  ///
+  /// It may be let go on any thread, in one of cugraft's own or inside any of its calls, so its
+  /// destructor must not wait for a lock that is held around one. It may call CUDA.
   /// @throws usage_error
   void keep(std::shared_ptr<const void> owner);
 

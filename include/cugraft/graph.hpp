@@ -285,6 +285,9 @@ class CUGRAFT_API graph {
   explicit operator bool() const noexcept;
 
   /// Reads the graph again after edits through `get`. Executables keep the values that they hold.
+  /// Of launch attributes it sees cluster size, cooperative and priority. What is inside nodes that
+  /// cugraft does not read, as child graphs, it cannot tell: executables of such a graph are then
+  /// made anew by the next update.
   /// @throws usage_error  if a session is open
   /// @throws cuda_error
   void resync();

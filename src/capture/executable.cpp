@@ -148,18 +148,23 @@ whole_result update_whole(executable& exec) {
   whole_result result;
   exec.damaged.reserve(exec.damaged.size() + exec.old.size());
   record_list next{graph.record}, former{exec.box->current()};
+  bool is_other = false;
   {
     const attached_box attached(graph, *exec.box);
-    exec.box->replace(
-        std::move(next));  // before the call: it may do its work and fail all the same
+    // Before the call: it may do its work and fail all the same.
+    is_other = exec.box->replace(std::move(next));
     result.call = {graph.table->graph_exec_update(exec.handle, graph.handle, &info),
                    "cuGraphExecUpdate"};
   }
   result.update_result = static_cast<int>(info.result);
-  if (!result.call.ok()) exec.box->replace(std::move(former));
-  // Only this code says that nothing was updated; after any other the old values are set again.
-  if (!result.call.ok() && result.call.code != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+  if (result.call.ok()) {
+    if (is_other && !exec.was_launched) exec.box->forget_former();
+  } else if (result.call.code == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+    if (is_other) exec.box->undo_replace();
+  } else {  // it may have been updated: the old values are set again, the new ones' owners stay
+    exec.box->replace(std::move(former));
     for (const auto& [node, value] : exec.old) exec.damaged.push_back(node);
+  }
   const auto at = std::find(graph.node_handles.begin(), graph.node_handles.end(), info.errorNode);
   if (!result.call.ok() && at != graph.node_handles.end())
     result.node = static_cast<std::uint32_t>(at - graph.node_handles.begin());

@@ -24,17 +24,19 @@ CUgraph foreign_capture(stream_ref stream) {
   return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? graph : nullptr;
 }
 
-void CUDA_CB destroy_payload(void* payload) noexcept { delete static_cast<host_payload*>(payload); }
+void CUDA_CB destroy_payload(void* payload) noexcept {
+  release(static_cast<detached_host_payload*>(payload));
+}
 
-// Makes `payload` a user object of `graph`, which owns it from then on.
-void give_to_graph(const driver_table& table, CUgraph graph,
-                   std::unique_ptr<host_payload>& payload) {
+// Makes `payload` a user object of `graph`, which holds it from then on; so does nobody if it
+// fails.
+void give_to_graph(const driver_table& table, CUgraph graph, detached_host_payload* payload) {
   CUuserObject object = nullptr;
-  const CUresult created = table.user_object_create(&object, payload.get(), &destroy_payload, 1,
+  const CUresult created = table.user_object_create(&object, payload, &destroy_payload, 1,
                                                     CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-  if (object != nullptr) static_cast<void>(payload.release());  // the driver's now
   if (created != CUDA_SUCCESS && object != nullptr)
     try_release(table, &driver_table::user_object_release, object, 1U);
+  if (object == nullptr) release(payload);
   check(created, "cuUserObjectCreate");
   // The graph takes a reference of its own, and ours goes whatever came of that.
   const CUresult retained = table.graph_retain_user_object(graph, object, 1, 0);
@@ -58,14 +60,15 @@ void host_call(stream_ref stream, host_function function) {
     return session->host_call(stream, std::move(function));
   const driver_table& table = table_of(stream);
   if (const CUgraph graph = foreign_capture(stream)) {
-    auto payload = std::make_unique<host_payload>(host_payload{std::move(function)});
-    void* const data = payload.get();
+    detached_host_payload* const payload = detach(table, std::move(function), 1);
+    void* const data = &payload->payload;
     give_to_graph(table, graph, payload);  // before the node: a node is never without its function
     check(table.launch_host_func(stream.get(), &run_host_payload, data), "cuLaunchHostFunc",
           stream.get());
     return;
   }
-  auto* const payload = new shared_host_payload{{std::move(function)}};
+  // The driver's hold and this call's: the work may be enqueued, and the call give an error.
+  detached_host_payload* const payload = detach(table, std::move(function), 2);
   const CUresult result = table.launch_host_func(stream.get(), &run_host_payload_once, payload);
   if (result != CUDA_SUCCESS && !may_be_enqueued(result)) release(payload);  // the driver's hold
   release(payload);

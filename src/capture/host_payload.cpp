@@ -61,12 +61,22 @@ void CUDA_CB run_host_payload(void* payload) noexcept {
   run(static_cast<const host_payload*>(payload)->function);
 }
 
-void release(shared_host_payload* payload) noexcept {
-  if (payload->holders.fetch_sub(1) == 1) delete payload;
+detached_host_payload* detach(const driver_table& table, host_function function, int holders) {
+  const std::shared_ptr<detached_host_payload> made(
+      new detached_host_payload{{std::move(function)}, holders});
+  const auto record = std::make_shared<generation_record>();
+  record->foreign = released_relaxed(table, made);
+  made->self.push_back(record);
+  return made.get();
+}
+
+void release(detached_host_payload* payload) noexcept {
+  if (payload->holders.fetch_sub(1) == 1)
+    release_later(std::exchange(payload->self, record_list()));
 }
 
 void CUDA_CB run_host_payload_once(void* payload) noexcept {
-  auto* const shared = static_cast<shared_host_payload*>(payload);
+  auto* const shared = static_cast<detached_host_payload*>(payload);
   run(shared->payload.function);
   release(shared);
 }

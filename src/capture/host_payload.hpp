@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "capture/owners.hpp"
 #include "cugraft/launch.hpp"
 #include "driver/table.hpp"
 #include "model/graph.hpp"
@@ -19,15 +20,17 @@ struct host_payload {
 /// of the host function ends in the report function.
 void CUDA_CB run_host_payload(void* payload) noexcept;
 
-/// A host function that runs once. The caller and the driver hold it: a call may enqueue it and
-/// give an error all the same.
-struct shared_host_payload {
+/// A host function that only the driver knows of. Its last holder may be a thread of the driver,
+/// which must not call CUDA (driver rules, 6.4): the function is destroyed elsewhere.
+struct detached_host_payload {
   host_payload payload;
-  std::atomic<int> holders{2};
+  std::atomic<int> holders{1};
+  record_list self{};  ///< owns this; made beforehand, so that letting go cannot fail
 };
-void release(shared_host_payload* payload) noexcept;
+detached_host_payload* detach(const driver_table& table, host_function function, int holders);
+void release(detached_host_payload* payload) noexcept;
 
-/// Runs a `shared_host_payload` and gives up the driver's hold of it.
+/// Runs a `detached_host_payload` and gives up the driver's hold of it.
 void CUDA_CB run_host_payload_once(void* payload) noexcept;
 
 /// Whether two functions may stand for each other, see `host_function`.

@@ -63,15 +63,32 @@ class release_queue {
   bool worker_started_ = false;
 };
 
+struct relaxed_release {
+  const driver_table* table;
+  std::shared_ptr<const void> owner;
+
+  void operator()(const void*) {
+    const relaxed_scope relaxed(*table, std::nothrow);
+    owner.reset();
+  }
+};
+
 }  // namespace
 
 std::shared_ptr<const void> released_relaxed(const driver_table& table,
                                              std::shared_ptr<const void> owner) {
   const void* const owned = owner.get();
-  return {owned, [&table, owner = std::move(owner)](const void*) mutable {
-            const relaxed_scope relaxed(table, std::nothrow);
-            owner.reset();
-          }};
+  return {owned, relaxed_release{&table, std::move(owner)}};
+}
+
+bool same_owner(const std::shared_ptr<const void>& a,
+                const std::shared_ptr<const void>& b) noexcept {
+  const auto given = [](const std::shared_ptr<const void>& owner) -> const auto& {
+    const auto* const release = std::get_deleter<relaxed_release>(owner);
+    return release != nullptr ? release->owner : owner;
+  };
+  return given(a).get() == given(b).get() && !given(a).owner_before(given(b)) &&
+         !given(b).owner_before(given(a));
 }
 
 void release_later(record_list records) noexcept {
@@ -108,16 +125,34 @@ owner_box::~owner_box() {
                     1U);
 }
 
-void owner_box::replace(record_list next, bool was_launched) noexcept {
-  if (next.front() == current_) return;
+bool owner_box::replace(record_list next, bool was_launched) noexcept {
+  if (next.front() == current_) return false;
+  {
+    const std::lock_guard lock(content_->mutex);
+    current_ = next.front();
+    content_->records.splice(content_->records.end(), next);
+  }
+  if (!was_launched) forget_former();
+  return true;
+}
+
+void owner_box::undo_replace() noexcept {
+  record_list unused;
+  {
+    const std::lock_guard lock(content_->mutex);
+    record_list& records = content_->records;
+    unused.splice(unused.end(), records, std::prev(records.end()));
+    current_ = records.back();
+  }
+  release_later(std::move(unused));
+}
+
+void owner_box::forget_former() noexcept {
   record_list former;
   {
     const std::lock_guard lock(content_->mutex);
     record_list& records = content_->records;
-    current_ = next.front();
-    records.splice(records.end(), next);
-    if (!was_launched && records.size() > 1)
-      former.splice(former.end(), records, std::prev(records.end(), 2));
+    if (records.size() > 1) former.splice(former.end(), records, std::prev(records.end(), 2));
   }
   release_later(std::move(former));
 }

@@ -16,6 +16,10 @@ namespace cugraft {
 std::shared_ptr<const void> released_relaxed(const driver_table& table,
                                              std::shared_ptr<const void> owner);
 
+/// Whether two owners that were given are one: the same object in the same care.
+bool same_owner(const std::shared_ptr<const void>& a,
+                const std::shared_ptr<const void>& b) noexcept;
+
 using owner_list = std::vector<std::shared_ptr<const void>>;
 
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
@@ -58,7 +62,14 @@ class owner_box {
 
   /// Makes the one record of `next` what the executable runs. The former one is retired, since
   /// launches that are enqueued may need it, unless nothing was launched with it.
-  void replace(record_list next, bool was_launched = true) noexcept;
+  /// @return whether it was another
+  bool replace(record_list next, bool was_launched = true) noexcept;
+
+  /// Takes the last `replace` back, which said that it was another; nothing was launched with it.
+  void undo_replace() noexcept;
+
+  /// Lets go of the record that the last `replace` retired: nothing was launched with it.
+  void forget_former() noexcept;
 
   /// Lets go of the `count` oldest retired records, which no launch needs any more.
   void release_retired(std::size_t count) noexcept;

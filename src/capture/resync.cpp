@@ -27,6 +27,15 @@ void carry_over(const detail::graph_state& old, graph_content& now) {
   }
 }
 
+// Whether cugraft knows all that the nodes do; of others it cannot tell what an edit changed.
+bool has_only_read_nodes(const model::graph& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes.kind(i) != node_kind::empty &&
+        std::holds_alternative<model::opaque_value>(nodes.value(i).data))
+      return false;
+  return true;
+}
+
 // @return whether there are any
 bool save_differences(const detail::graph_state& old, const model::graph& now, graph_edit& edit) {
   bool any = false;
@@ -70,8 +79,9 @@ void read_again(detail::graph_state& graph) {
   const bool same_structure =
       now.handles == graph.node_handles &&
       !model::first_mismatch(graph.nodes.structure(), now.nodes.structure());
+  const bool is_all_read = has_only_read_nodes(now.nodes);
   graph_edit edit(graph);
-  const bool differs = !same_structure || save_differences(graph, now.nodes, edit);
+  const bool differs = !same_structure || !is_all_read || save_differences(graph, now.nodes, edit);
   record_ptr record = make_record(owners_of(now.nodes), graph.record->kept, graph.record->foreign);
 
   edit.commit();  // from here on nothing fails
@@ -82,6 +92,8 @@ void read_again(detail::graph_state& graph) {
   if (!same_structure || !in_order) {
     graph.origin = node_origin::unknown;
     graph.has_foreign_nodes = true;
+  }
+  if (!same_structure || !in_order || !is_all_read) {
     for (exec_values* const values : graph.executables) {
       values->structure_changed = true;
       values->old.clear();

@@ -61,9 +61,10 @@ bool is_legacy(stream_ref stream) noexcept {
   return stream.get() == nullptr || stream.get() == CU_STREAM_LEGACY;
 }
 
+// A stream that does not tell may be.
 bool still_capturing(const driver_table& table, CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return table.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+  return table.stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

@@ -194,11 +194,17 @@ void make_sound(executable& exec) {
   repair(exec);
 }
 
-executable& launchable(executable& exec, stream_ref stream) {
+template <class Executable>
+Executable& made(Executable& exec) {
   if (exec.handle == nullptr)
     throw usage_error(
         "the executable graph was destroyed to make room for one that could not be instantiated: "
         "update() tries again");
+  return exec;
+}
+
+executable& launchable(executable& exec, stream_ref stream) {
+  made(exec);
   if (&table_of(stream) != exec.graph->table)
     throw usage_error(identify(exec.handle) + " and " + identify(stream.get()) +
                       " are of two drivers: launch on a stream of the executable's driver");
@@ -281,10 +287,10 @@ bool graph_exec::is_current() const noexcept {
 
 std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }
 
-CUgraphExec graph_exec::get() const { return state_of(state_).handle; }
+CUgraphExec graph_exec::get() const { return made(state_of(state_)).handle; }
 
 CUgraphExec graph_exec::release() {
-  make_sound(state_of(state_));
+  make_sound(made(state_of(state_)));
   const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
   state_.reset();
   return handle;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -62,7 +63,10 @@ std::optional<recapture_failure> ask_hook(const recapture_run& run,
 // @return whether an owner that cugraft was given is another
 bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list kept,
                   const recapture_outcome& outcome) {
-  bool owners_differ = kept != graph.record->kept || !outcome.owners.empty();
+  const owner_list& former = graph.record->kept;
+  bool owners_differ =
+      !outcome.owners.empty() ||
+      !std::equal(kept.begin(), kept.end(), former.begin(), former.end(), &same_owner);
   for (const planned_change& change : outcome.changes)
     owners_differ |= change.raw.before.owner != change.raw.after.owner;
   if (!owners_differ && !outcome.foreign_owner) return false;

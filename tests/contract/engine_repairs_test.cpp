@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "contract/engine_suite.hpp"
 #include "support/foreign_calls.hpp"
@@ -186,6 +189,99 @@ TEST_P(EngineGenerations, AWholeUpdateThatFailsBeforeItsWorkChangesNothing) {
   exec_.launch(stream_);
   stream_.synchronize();
   EXPECT_EQ(ran_, std::vector<int>{1});
+}
+
+// The graph goes on with its own function where the new one is as good, foreign nodes before it or
+// not.
+TEST_P(EngineGenerations, AFunctionThatIsAsGoodLeavesTheGraphsOwnInPlace) {
+  const foreign_calls calls(driver());
+  const auto with_foreign_work = [&](graph_builder& gb) {
+    calls.memset_d8(reinterpret_cast<CUdeviceptr>(x_.data()), 0, 8, gb.stream().get());
+    body(gb, 7);
+  };
+  graph g = capture(stream_, with_foreign_work);
+  graph_exec e = g.instantiate();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(recapture(g, with_foreign_work).nodes_changed(), 0U);
+    e.update();
+    e.launch(stream_);
+    stream_.synchronize();
+  }
+  EXPECT_EQ(ran_, (std::vector<int>{7, 7, 7}));
+}
+
+TEST_P(EngineGenerations, OwnersAreTheSameByTheirCareNotByTheirAddress) {
+  int released = 0;
+  const auto keep_one = [&](graph_builder& gb) {
+    gb.keep(std::shared_ptr<void>(nullptr, [&](void*) { ++released; }));
+    body(gb, 1);
+  };
+  std::optional<graph> g = capture(stream_, keep_one);
+  EXPECT_EQ(recapture(*g, keep_one).nodes_changed(), 0U);
+  simulator().settle();
+  EXPECT_EQ(released, 1);  // the capture's
+  EXPECT_EQ(g->generation(), 1U);
+  g.reset();
+  simulator().settle();
+  EXPECT_EQ(released, 2);
+}
+
+TEST_P(EngineGenerations, WholeUpdatesBetweenLaunchesKeepNothing) {
+  std::atomic<int> alive = 0;
+  const auto keep_one = [&](graph_builder& gb) {
+    ++alive;
+    gb.keep(std::shared_ptr<void>(&alive, [&](void*) { --alive; }));
+    body(gb, alive);
+  };
+  graph g = capture(stream_, keep_one);
+  graph_exec e = g.instantiate();
+  const auto settled = [&] {
+    for (int i = 0; i < 2000 && alive > 3; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return alive.load();
+  };
+  for (int i = 0; i < 100; ++i) {
+    recapture(g, keep_one);
+    EXPECT_TRUE(e.update({.force = update_method::whole}));
+  }
+  EXPECT_LE(settled(), 3);
+  for (int i = 0; i < 100; ++i) {
+    recapture(g, keep_one);
+    fail_next("cuGraphExecUpdate", 910);
+    EXPECT_FALSE(e.update({.force = update_method::whole}));
+  }
+  EXPECT_LE(settled(), 3);
+}
+
+// The driver runs it and lets go of it on threads that must not call CUDA (driver rules, 6.4).
+TEST_P(EngineGenerations, FunctionsThatOnlyTheDriverKnowsAreDestroyedElsewhere) {
+  const auto owning = [&](int number) {
+    return [this, number, memory = std::make_shared<device_buffer>(context_, 64)] {
+      ran_.push_back(number);
+    };
+  };
+  host_call(stream_, owning(1));
+  stream_.synchronize();
+  const foreign_calls calls(driver());
+  calls.begin_capture(side_.get());
+  host_call(side_, owning(2));
+  calls.launch_captured(side_.get());
+  simulator().settle();
+  EXPECT_EQ(ran_, (std::vector<int>{1, 2}));
+  for (int i = 0; i < 2000 && simulator().live().device_allocations > 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(simulator().live().device_allocations, 2U);  // the fixture's
+}
+
+TEST_P(EngineGenerations, AnExecutableThatWasDestroyedForAnotherIsEmpty) {
+  recapture_to(2);
+  fail_next("cuGraphInstantiateWithParams", 2);
+  EXPECT_THROW(exec_.update({.destroy_first = true, .force = update_method::instantiated}),
+               cuda_error);
+  EXPECT_FALSE(exec_);
+  EXPECT_THROW(static_cast<void>(exec_.get()), usage_error);
+  EXPECT_THROW(static_cast<void>(exec_.release()), usage_error);
+  EXPECT_EQ(exec_.update().method, update_method::instantiated);
 }
 
 // Owners may call CUDA when they go; on a thread that captures, that would end the capture.

@@ -52,6 +52,21 @@ void foreign_calls::end_and_begin_capture(CUstream stream) const {
   ASSERT_EQ(call("cuStreamBeginCapture", 10010, stream, 1), 0);
 }
 
+void foreign_calls::begin_capture(CUstream stream) const {
+  ASSERT_EQ(call("cuStreamBeginCapture", 10010, stream, 1), 0);
+}
+
+void foreign_calls::launch_captured(CUstream stream) const {
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  ASSERT_EQ(call("cuStreamEndCapture", 10000, stream, &graph), 0);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", 11040, &exec, graph, 0ULL), 0);
+  EXPECT_EQ(call("cuGraphDestroy", 10000, graph), 0);
+  EXPECT_EQ(call("cuGraphLaunch", 10000, exec, stream), 0);
+  EXPECT_EQ(stream_synchronize(stream), 0);
+  EXPECT_EQ(call("cuGraphExecDestroy", 10000, exec), 0);
+}
+
 void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destroyed) const {
   int status = 0;
   unsigned long long id = 0;

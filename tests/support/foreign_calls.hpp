@@ -26,6 +26,11 @@ class foreign_calls {
   /// Ends the capture on `stream` and begins another.
   void end_and_begin_capture(CUstream stream) const;
 
+  void begin_capture(CUstream stream) const;
+
+  /// Ends the capture on `stream`, runs what it caught once, and destroys it.
+  void launch_captured(CUstream stream) const;
+
   /// Attaches an object to the graph that `stream` is captured into; its destructor counts.
   void attach_user_object(CUstream stream, std::atomic<int>& destroyed) const;
 

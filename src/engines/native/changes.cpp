@@ -2,6 +2,7 @@
 #include "engines/native/changes.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "capture/host_payload.hpp"
@@ -78,12 +79,36 @@ bool may_differ(const change_source& source, std::uint32_t node, const native_ro
   return !source.graph.nodes.same(node, view);
 }
 
+// The value of an attribute outside the semantic ones; zero where there is none, which is the
+// default.
+launch_attribute attribute_of(const model::node_value& kernel, unsigned id) {
+  for (const launch_attribute& each : std::get<model::kernel_value>(kernel.data).attributes.others)
+    if (each.id == id) return each;
+  return {.id = id};
+}
+
+// What cannot be read back counts as not written.
+void require_attribute(const change_source& source, const planned_change& change, unsigned id) {
+  const launch_attribute wanted = attribute_of(change.raw.after, id);
+  if (wanted.value == attribute_of(change.raw.before, id).value) return;
+  CUkernelNodeAttrValue read = {};
+  const CUresult result = source.graph.table->graph_kernel_node_get_attribute(
+      source.copy.node(change.node), static_cast<CUkernelNodeAttrID>(id), &read);
+  if (result != CUDA_SUCCESS || std::memcmp(&read, wanted.value.data(), sizeof read) != 0)
+    throw not_written{change.node};
+}
+
 // Launch attributes are copied from the working copy, so they have to be there.
 void require_attributes(const change_source& source, const planned_change& change) {
   if (!model::attributes_differ(change.raw.before, change.raw.after)) return;
-  const model::node_value read = read_node(*source.graph.table, source.copy.node(change.node),
-                                           source.session.layouts(), attribute_check::semantic);
+  const CUgraphNode copied = source.copy.node(change.node);
+  const model::node_value read =
+      read_node(*source.graph.table, copied, source.session.layouts(), attribute_check::semantic);
   if (model::attributes_differ(read, change.raw.after)) throw not_written{change.node};
+  const auto& before = std::get<model::kernel_value>(change.raw.before.data).attributes.others;
+  for (const launch_attribute& each : before) require_attribute(source, change, each.id);
+  const auto& after = std::get<model::kernel_value>(change.raw.after.data).attributes.others;
+  for (const launch_attribute& each : after) require_attribute(source, change, each.id);
 }
 
 // Whether the copy holds what the callback said, by the first node that it told of.
@@ -158,7 +183,9 @@ copy_content collect_changes(const change_source& source, std::vector<native_row
     change.raw.after = value_now(source, node, row, note);
     if (graph.same(node, change.raw.after) || same_payload(change.raw.before, change.raw.after)) {
       content.set_back.push_back(node);
-      if (note != nullptr && note->owner && note->owner != graph.owner(node))
+      // A host node goes on with its own function, at its address; another owner is taken over.
+      if (payload_of(change.raw.before) == nullptr && note != nullptr && note->owner &&
+          note->owner != graph.owner(node))
         outcome.owners.emplace_back(node, note->owner);
       continue;
     }

@@ -304,6 +304,31 @@ TEST_F(NativeWithoutWriting, WhatHasToBeReadFromTheCopyIsAFailure) {
   EXPECT_FALSE(again());
 }
 
+TEST_F(NativeWithoutWriting, AnyAttributeCounts) {
+  launch_attribute domain{.id = 10};  // memory synchronisation domain
+  const auto with_domain = [&](graph_builder& gb) {
+    launch(gb, {.grid = 1, .block = 32, .attributes = {&domain, 1}}, add_, x_, 1.0F, 16);
+  };
+  graph g = capture(stream_, with_domain);
+  domain.value[0] = std::byte{1};
+  EXPECT_FALSE(g.try_recapture(stream_, with_domain, {.with = engine::native}));
+  simulator().set(choice::recapture_writes_parameters, 0);
+  EXPECT_EQ(g.recapture(stream_, with_domain, {.with = engine::native}).nodes_changed(), 1U);
+}
+
+TEST_F(NativeEngineTest, ForeignNodesAreCountedInTheOrderOfTheirCallsToo) {
+  simulator().set(choice::get_nodes_order, 1);
+  const testing::foreign_calls calls(driver());
+  const auto foreign = [&](graph_builder& gb) {
+    for (std::size_t i = 0; i < 3; ++i)
+      calls.memset_d8(reinterpret_cast<CUdeviceptr>(x_.as<char>() + 8 * i), 1, 8,
+                      gb.stream().get());
+  };
+  graph g = capture(stream_, foreign);
+  EXPECT_TRUE(g.node(0).dependencies().empty());
+  EXPECT_EQ(g.recapture(stream_, foreign, {.with = engine::native}).nodes_changed(), 0U);
+}
+
 // The order of cuGraphGetNodes is documented nowhere.
 TEST_F(NativeEngineTest, NodesAreCountedInTheOrderOfTheirCalls) {
   simulator().set(choice::get_nodes_order, 1);
