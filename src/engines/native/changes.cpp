@@ -94,8 +94,10 @@ void require_attribute(const change_source& source, const planned_change& change
   CUkernelNodeAttrValue read = {};
   const CUresult result = source.graph.table->graph_kernel_node_get_attribute(
       source.copy.node(change.node), static_cast<CUkernelNodeAttrID>(id), &read);
-  if (result != CUDA_SUCCESS || std::memcmp(&read, wanted.value.data(), sizeof read) != 0)
-    throw not_written{change.node};
+  launch_attribute found{.id = id};
+  static_assert(sizeof found.value == sizeof read);
+  std::memcpy(found.value.data(), &read, sizeof read);
+  if (result != CUDA_SUCCESS || found.value != wanted.value) throw not_written{change.node};
 }
 
 // Launch attributes are copied from the working copy, so they have to be there.
