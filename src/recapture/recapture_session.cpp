@@ -183,8 +183,8 @@ recapture_result finish_recapture(detail::session_state& session) {
   return recapture_result(std::move(*outcome.failure));
 }
 
-recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
-                                  const recapture_options& options) {
+recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& graph,
+                                  stream_ref stream, const recapture_options& options) {
   refuse_while_open(*graph, "re-capturing it again");
   if (&table_of(stream) != graph->table)
     throw usage_error(identify(graph->handle) + " and " + identify(stream.get()) +
@@ -209,7 +209,7 @@ recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, st
   return result;
 }
 
-recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
                                const std::function<void(graph_builder&)>& body,
                                const recapture_options& options) {
   recapture_session session = begin_recapture(graph, stream, options);

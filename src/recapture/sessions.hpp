@@ -31,14 +31,14 @@ struct recapture_run final : capture_client {
 };
 
 /// @throws as `graph::begin_recapture`
-recapture_session begin_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
-                                  const recapture_options& options);
+recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& graph,
+                                  stream_ref stream, const recapture_options& options);
 
 /// As `recapture_session::try_end`.
 recapture_result finish_recapture(detail::session_state& session);
 
 /// The whole of `graph::try_recapture`.
-recapture_result run_recapture(std::shared_ptr<detail::graph_state> graph, stream_ref stream,
+recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
                                const std::function<void(graph_builder&)>& body,
                                const recapture_options& options);
 
