@@ -98,7 +98,7 @@ graph_node& add_node(graph& to, operation work, std::vector<dependency> dependen
 }
 
 std::shared_ptr<graph> copy_graph(const graph& original) {
-  const auto made = make_graph();
+  auto made = make_graph();
   made->cloned_from = original.handle;
   made->objects = original.objects;
   made->next_left_open = original.next_left_open;
