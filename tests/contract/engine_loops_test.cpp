@@ -96,8 +96,9 @@ TEST_P(EngineLoops, C028_NothingGrowsOverManyRecaptures) {
   EXPECT_EQ(after.streams, before.streams);
   EXPECT_LE(after.events, before.events + 1);  // the mark of the last launch may be out
   EXPECT_EQ(after.device_allocations, before.device_allocations);
-  // A leak of one pointer a step would be 80 000 bytes.
-  EXPECT_LE(memory_in_use(), memory_before + 16'384);
+  // The smallest block left a step would be 320 000 bytes. What waits for the next launch, or for
+  // the thread that lets go of it, is some 20 000.
+  EXPECT_LE(memory_in_use(), memory_before + 65'536);
 }
 
 // Runs 1000 times what C007 breaks once.
@@ -121,7 +122,7 @@ TEST_P(EngineLoops, C007_CapturesThatAreNotJoinedLeaveNothing) {
   EXPECT_EQ(simulator().live().graphs, before.graphs);
   EXPECT_EQ(simulator().live().events, before.events);
   EXPECT_EQ(simulator().live().streams, before.streams);
-  EXPECT_LE(memory_in_use(), memory_before + 4096);
+  EXPECT_LE(memory_in_use(), memory_before + 16'384);  // the smallest blocks would be 32 000
   EXPECT_EQ(recapture(g, [&](graph_builder& gb) { add(gb, x_, 2); }).nodes_changed(), 1U);
   e.update();
   EXPECT_EQ(run(e, x_), 2.0F);
