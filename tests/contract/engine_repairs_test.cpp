@@ -211,34 +211,35 @@ TEST_P(EngineGenerations, AFunctionThatIsAsGoodLeavesTheGraphsOwnInPlace) {
 }
 
 TEST_P(EngineGenerations, OwnersAreTheSameByTheirCareNotByTheirAddress) {
-  int released = 0;
+  const auto released = std::make_shared<std::atomic<int>>(0);
   const auto keep_one = [&](graph_builder& gb) {
-    gb.keep(std::shared_ptr<void>(nullptr, [&](void*) { ++released; }));
+    gb.keep(std::shared_ptr<void>(nullptr, [released](void*) { ++*released; }));
     body(gb, 1);
   };
   std::optional<graph> g = capture(stream_, keep_one);
   EXPECT_EQ(recapture(*g, keep_one).nodes_changed(), 0U);
   simulator().settle();
-  EXPECT_EQ(released, 1);  // the capture's
+  EXPECT_EQ(*released, 1);  // the capture's
   EXPECT_EQ(g->generation(), 1U);
   g.reset();
   simulator().settle();
-  EXPECT_EQ(released, 2);
+  EXPECT_EQ(*released, 2);
 }
 
 TEST_P(EngineGenerations, WholeUpdatesBetweenLaunchesKeepNothing) {
-  std::atomic<int> alive = 0;
+  // The last ones may go after the test.
+  const auto alive = std::make_shared<std::atomic<int>>(0);
   const auto keep_one = [&](graph_builder& gb) {
-    ++alive;
-    gb.keep(std::shared_ptr<void>(&alive, [&](void*) { --alive; }));
-    body(gb, alive);
+    ++*alive;
+    gb.keep(std::shared_ptr<void>(alive.get(), [alive](void*) { --*alive; }));
+    body(gb, *alive);
   };
   graph g = capture(stream_, keep_one);
   graph_exec e = g.instantiate();
   const auto settled = [&] {
-    for (int i = 0; i < 2000 && alive > 3; ++i)
+    for (int i = 0; i < 2000 && *alive > 3; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return alive.load();
+    return alive->load();
   };
   for (int i = 0; i < 100; ++i) {
     recapture(g, keep_one);
