@@ -43,7 +43,7 @@ void print_text(const diagnosis& found) {
   for (const finding& finding : found.findings)
     fmt::print("missing  {}\n         what to do: {}\n", finding.missing, finding.advice);
   fmt::print("result   cugraft is {} here{}\n", found.usable() ? "usable" : "not usable",
-             found.usable() && found.chosen->simulated ? ", on the simulated driver only" : "");
+             found.usable() && found.chosen->simulated ? ", on the simulated driver" : "");
 }
 
 json to_json_value(const device_status& device) {

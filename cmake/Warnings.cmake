@@ -10,7 +10,7 @@ function(cugraft_set_warnings target)
     $<$<CXX_COMPILER_ID:Clang>:-Wshadow>)
   # GCC 12 takes pieces of its own std::string for arrays.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE 
+    target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   if(CUGRAFT_WERROR)

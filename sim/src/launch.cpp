@@ -252,18 +252,30 @@ CUresult impl::launch_kernel_ex(const CUlaunchConfig* config, CUfunction functio
   return record_after(extras.completion_event, *on);
 }
 
+namespace {
+
+// A launch in the form of the older calls, without attributes.
+CUlaunchConfig plain_config(const ptx::dimensions& grid, const ptx::dimensions& block,
+                            unsigned shared_bytes, CUstream on) {
+  CUlaunchConfig config{};
+  config.gridDimX = grid.x;
+  config.gridDimY = grid.y;
+  config.gridDimZ = grid.z;
+  config.blockDimX = block.x;
+  config.blockDimY = block.y;
+  config.blockDimZ = block.z;
+  config.sharedMemBytes = shared_bytes;
+  config.hStream = on;
+  return config;
+}
+
+}  // namespace
+
 CUresult impl::launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                              unsigned block_x, unsigned block_y, unsigned block_z,
                              unsigned shared_bytes, CUstream on, void** pointers, void** extra) {
-  CUlaunchConfig config{};
-  config.gridDimX = grid_x;
-  config.gridDimY = grid_y;
-  config.gridDimZ = grid_z;
-  config.blockDimX = block_x;
-  config.blockDimY = block_y;
-  config.blockDimZ = block_z;
-  config.sharedMemBytes = shared_bytes;
-  config.hStream = on;
+  const CUlaunchConfig config =
+      plain_config({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, on);
   return launch_kernel_ex(&config, function, pointers, extra);
 }
 
@@ -274,15 +286,8 @@ CUresult impl::launch_cooperative_kernel(CUfunction function, unsigned grid_x, u
   CUlaunchAttribute cooperative{};
   cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   cooperative.value.cooperative = 1;
-  CUlaunchConfig config{};
-  config.gridDimX = grid_x;
-  config.gridDimY = grid_y;
-  config.gridDimZ = grid_z;
-  config.blockDimX = block_x;
-  config.blockDimY = block_y;
-  config.blockDimZ = block_z;
-  config.sharedMemBytes = shared_bytes;
-  config.hStream = on;
+  CUlaunchConfig config =
+      plain_config({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, on);
   config.attrs = &cooperative;
   config.numAttrs = 1;
   return launch_kernel_ex(&config, function, pointers, nullptr);

@@ -44,7 +44,7 @@ namespace detail {
 
 /// A graph, shared by its owner, sessions, node references and executables. One thread at a time.
 struct graph_state {
-  explicit graph_state(const driver_table& of) noexcept : table(&of) {}
+  explicit graph_state(const driver_table& of) : table(&of) {}
   graph_state(const graph_state&) = delete;
   graph_state& operator=(const graph_state&) = delete;
   /// Destroys the graph; a failure goes to the report function.

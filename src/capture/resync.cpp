@@ -30,9 +30,7 @@ void carry_over(const detail::graph_state& old, graph_content& now) {
 // Whether cugraft knows all that the nodes do; of others it cannot tell what an edit changed.
 bool has_only_read_nodes(const model::graph& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (nodes.kind(i) != node_kind::empty &&
-        std::holds_alternative<model::opaque_value>(nodes.value(i).data))
-      return false;
+    if (nodes.kind(i) != node_kind::empty && !nodes.has_parameters(i)) return false;
   return true;
 }
 

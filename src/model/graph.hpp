@@ -31,6 +31,9 @@ class graph {
   void append(node_value value, std::span<const dependency> dependencies,
               std::string_view tag = {});
 
+  /// Whether the node's parameters are here; not those of an empty node or of an unread kind.
+  bool has_parameters(std::size_t node) const noexcept { return form_of(node) != form::opaque; }
+
   /// A copy of what the node does.
   node_value value(std::size_t node) const;
 

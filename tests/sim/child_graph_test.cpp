@@ -14,12 +14,6 @@ namespace {
 
 class ChildRules : public GraphTest {
  protected:
-  CUgraph empty_graph() {
-    CUgraph made = nullptr;
-    EXPECT_EQ(cu().graph_create(&made, 0), CUDA_SUCCESS);
-    return keep(made);
-  }
-
   CUgraphNode add_child(CUgraph to, CUgraph content, std::vector<CUgraphNode> after = {}) {
     CUgraphNode made = nullptr;
     EXPECT_EQ(cu().graph_add_child_graph_node(&made, to, after.data(), after.size(), content),

@@ -10,12 +10,6 @@ namespace {
 
 class EdgeRules : public GraphTest {
  protected:
-  CUgraph empty_graph() {
-    CUgraph made = nullptr;
-    EXPECT_EQ(cu().graph_create(&made, 0), CUDA_SUCCESS);
-    return keep(made);
-  }
-
   CUgraphNode add_kernel(CUgraph to, unsigned value, std::vector<CUgraphNode> after = {}) {
     const add_parameters parameters(add_, address(0), value);
     CUgraphNode made = nullptr;
@@ -62,12 +56,6 @@ class EdgeRules : public GraphTest {
     std::size_t count = 0;
     EXPECT_EQ(cu().graph_get_edges(of, nullptr, nullptr, nullptr, &count), CUDA_SUCCESS);
     return count;
-  }
-
-  CUcontext context() {
-    CUcontext current = nullptr;
-    EXPECT_EQ(cu().ctx_get_current(&current), CUDA_SUCCESS);
-    return current;
   }
 };
 
@@ -213,7 +201,7 @@ TEST_F(EdgeRules, NodesRunInTheOrderOfTheirEdges) {
   parameters.value = 10;
   parameters.elementSize = 4;
   parameters.width = parameters.height = 1;
-  ASSERT_EQ(cu().graph_add_memset_node(&fill, graph, nullptr, 0, &parameters, context()),
+  ASSERT_EQ(cu().graph_add_memset_node(&fill, graph, nullptr, 0, &parameters, current_context()),
             CUDA_SUCCESS);
   ASSERT_EQ(connect(graph, fill, later), CUDA_SUCCESS);
   run(instantiate(graph));
@@ -267,7 +255,8 @@ TEST_F(EdgeRules, NodesOfEveryKindAreAddedByHand) {
   copy.WidthInBytes = 4;
   copy.Height = copy.Depth = 1;
   CUgraphNode kernel = add_kernel(graph, 3), copied = nullptr, called = nullptr;
-  ASSERT_EQ(cu().graph_add_memcpy_node(&copied, graph, &kernel, 1, &copy, context()), CUDA_SUCCESS);
+  ASSERT_EQ(cu().graph_add_memcpy_node(&copied, graph, &kernel, 1, &copy, current_context()),
+            CUDA_SUCCESS);
   CUDA_HOST_NODE_PARAMS host{};
   host.fn = [](void* data) { ++*static_cast<unsigned*>(data); };
   host.userData = values_ + 1;

@@ -224,6 +224,18 @@ class GraphTest : public Rules {
     add_parameters& operator=(const add_parameters&) = delete;
   };
 
+  CUgraph empty_graph() {
+    CUgraph made = nullptr;
+    EXPECT_EQ(cu().graph_create(&made, 0), CUDA_SUCCESS);
+    return keep(made);
+  }
+
+  CUcontext current_context() {
+    CUcontext current = nullptr;
+    EXPECT_EQ(cu().ctx_get_current(&current), CUDA_SUCCESS);
+    return current;
+  }
+
   CUgraph keep(CUgraph made) {
     if (made) graphs_.push_back(made);
     return made;

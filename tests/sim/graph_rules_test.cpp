@@ -14,12 +14,6 @@ class GraphRules : public GraphTest {
     return made;
   }
 
-  CUgraph empty_graph() {
-    CUgraph made = nullptr;
-    EXPECT_EQ(cu().graph_create(&made, 0), CUDA_SUCCESS);
-    return keep(made);
-  }
-
   CUgraph clone(CUgraph of) {
     CUgraph made = nullptr;
     EXPECT_EQ(cu().graph_clone(&made, of), CUDA_SUCCESS);

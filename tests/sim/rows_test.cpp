@@ -72,12 +72,6 @@ class RowRules : public GraphTest {
     return found;
   }
 
-  CUcontext context() {
-    CUcontext current = nullptr;
-    EXPECT_EQ(cu().ctx_get_current(&current), CUDA_SUCCESS);
-    return current;
-  }
-
   // The first bytes of the device memory, after all work of the first stream.
   std::vector<unsigned char> read(std::size_t count) {
     unsigned char* const to = host_ + 2048;
@@ -167,10 +161,9 @@ TEST_F(RowRules, ATwoDimensionalCopyIsUpdatedFromItsOwnGraphOnly) {
 TEST_F(RowRules, ATwoDimensionalCopyRebuiltByHandIsRefusedToo) {
   const CUgraph graph = graph_of(up());
   const CUDA_MEMCPY3D same = copy_of(graph);
-  CUgraph rebuilt = nullptr;
-  ASSERT_EQ(cu().graph_create(&rebuilt, 0), CUDA_SUCCESS);
+  const CUgraph rebuilt = empty_graph();
   CUgraphNode node = nullptr;
-  ASSERT_EQ(cu().graph_add_memcpy_node(&node, keep(rebuilt), nullptr, 0, &same, context()),
+  ASSERT_EQ(cu().graph_add_memcpy_node(&node, rebuilt, nullptr, 0, &same, current_context()),
             CUDA_SUCCESS);
   EXPECT_EQ(update(instantiate(graph), rebuilt), parameters);
 }
@@ -188,13 +181,14 @@ TEST_F(RowRules, R5_2_AnExecutablesTwoDimensionalCopyIsFixed) {
   const CUgraphExec exec = instantiate(graph);
   const CUgraphNode node = nodes(graph)[0];
   CUDA_MEMCPY3D copy = copy_of(graph);
-  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, context()), CUDA_SUCCESS);
+  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, current_context()),
+            CUDA_SUCCESS);
   copy.WidthInBytes = 8;
-  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, context()),
+  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, current_context()),
             CUDA_ERROR_INVALID_VALUE);
   copy.WidthInBytes = 16;
   copy.srcHost = host_ + 256;
-  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, context()),
+  EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(exec, node, &copy, current_context()),
             CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -205,9 +199,10 @@ TEST_F(RowRules, R5_2_AnExecutablesTwoDimensionalFillKeepsItsWidth) {
   CUDA_MEMSET_NODE_PARAMS fill = fill_of(graph);
   fill.value = 7;
   fill.dst = device_ + 1024;
-  EXPECT_EQ(cu().graph_exec_memset_node_set_params(exec, node, &fill, context()), CUDA_SUCCESS);
+  EXPECT_EQ(cu().graph_exec_memset_node_set_params(exec, node, &fill, current_context()),
+            CUDA_SUCCESS);
   fill.width = 2;
-  EXPECT_EQ(cu().graph_exec_memset_node_set_params(exec, node, &fill, context()),
+  EXPECT_EQ(cu().graph_exec_memset_node_set_params(exec, node, &fill, current_context()),
             CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -244,9 +239,7 @@ class GenericParameterRules : public GraphTest {
 };
 
 TEST_F(GenericParameterRules, NodesAreAddedAndSet) {
-  CUgraph graph = nullptr;
-  ASSERT_EQ(cu().graph_create(&graph, 0), CUDA_SUCCESS);
-  keep(graph);
+  const CUgraph graph = empty_graph();
   CUgraphNodeParams one = add_of(1), two = add_of(2), empty{};
   empty.type = CU_GRAPH_NODE_TYPE_EMPTY;
   CUgraphNode a = nullptr, b = nullptr, c = nullptr;

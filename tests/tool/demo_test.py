@@ -119,9 +119,7 @@ class DemoTextTest(unittest.TestCase):
 
 class DriverTest(unittest.TestCase):
     def test_without_a_driver_of_the_system_the_simulated_one_runs_and_says_so(self):
-        if tool.has_system_driver():
-            self.skipTest("this machine has a driver")
-        status, result = tool.run_json("demo", "--steps", "1")
+        status, result = tool.run_json("demo", "--steps", "1", **tool.without_system_driver())
         self.assertEqual(status, tool.OK)
         self.assertEqual(result["driver"], tool.SIM_LIBRARY)
         self.assertIs(result["simulated"], True)

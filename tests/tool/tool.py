@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tool, and the texts that more than one test expects."""
 
-import ctypes
+import atexit
 import json
 import os
+import pathlib
+import shutil
 import subprocess
+import tempfile
 
 TOOL = os.environ["CUGRAFT_TOOL"]
 SIM_LIBRARY = os.path.realpath(os.environ["CUGRAFT_SIM_LIBRARY"])
@@ -36,13 +39,12 @@ def run_json(*arguments: str, **variables: str) -> tuple[int, dict]:
     return done.returncode, json.loads(done.stdout)
 
 
-def has_system_driver() -> bool:
-    """Whether NVIDIA's driver library loads here."""
-    try:
-        ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return False
-    return True
+def without_system_driver() -> dict[str, str]:
+    """Variables with which NVIDIA's driver library does not load, whether there is one or not."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    pathlib.Path(folder, "libcuda.so.1").write_text("no library", encoding="utf-8")
+    return {"LD_LIBRARY_PATH": folder}
 
 
 _OURS = {"CUGRAFT_DRIVER", "CUGRAFT_ENGINE", "CUGRAFT_LOG", "CUGRAFT_SIM_VERSION"}

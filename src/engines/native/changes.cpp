@@ -107,10 +107,12 @@ void require_attributes(const change_source& source, const planned_change& chang
   const model::node_value read =
       read_node(*source.graph.table, copied, source.session.layouts(), attribute_check::semantic);
   if (model::attributes_differ(read, change.raw.after)) throw not_written{change.node};
-  const auto& before = std::get<model::kernel_value>(change.raw.before.data).attributes.others;
-  for (const launch_attribute& each : before) require_attribute(source, change, each.id);
-  const auto& after = std::get<model::kernel_value>(change.raw.after.data).attributes.others;
-  for (const launch_attribute& each : after) require_attribute(source, change, each.id);
+  const auto& before = std::get<model::kernel_value>(change.raw.before.data).attributes;
+  const auto& after = std::get<model::kernel_value>(change.raw.after.data).attributes;
+  if (before.known_to != model::known::everything || after.known_to != model::known::everything)
+    return;  // of a foreign launch nobody knows the others
+  for (const launch_attribute& each : before.others) require_attribute(source, change, each.id);
+  for (const launch_attribute& each : after.others) require_attribute(source, change, each.id);
 }
 
 // Whether the copy holds what the callback said, by the first node that it told of.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "cugraft/cugraft.hpp"
+#include "driver/call.hpp"
 #include "support/foreign_calls.hpp"
 #include "support/kernels.hpp"
 #include "support/simulated_driver.hpp"
@@ -381,6 +382,39 @@ TEST_F(OldDriverTest, VersionGateIsOneClearError) {
   }
   EXPECT_FALSE(stream_.is_capturing());
   EXPECT_FALSE(engines(context_)[0].usable);
+}
+
+// Of a foreign launch only some attributes are known: the others are no reason to doubt the driver.
+TEST_F(NativeEngineTest, AttributesThatNobodyKnowsAreNotAskedFor) {
+  launch_attribute domain{.id = 10};  // memory synchronisation domain
+  domain.value[0] = std::byte{1};
+  graph g = capture(stream_, [&](graph_builder& gb) {
+    launch(gb, {.grid = 1, .block = 32, .priority = 0, .attributes = {&domain, 1}}, add_, x_, 1.0F,
+           16);
+  });
+  const auto foreign = [&](graph_builder& gb) {
+    CUlaunchAttribute attributes[2] = {};
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+    attributes[0].value.priority = -1;
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+    attributes[1].value.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+    CUlaunchConfig config = {};
+    config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = 32;
+    config.blockDimY = config.blockDimZ = 1;
+    config.hStream = gb.stream().get();
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    void* x = x_.data();
+    float value = 1;
+    int count = 16;
+    void* arguments[] = {&x, &value, &count};
+    EXPECT_EQ(table_of(driver()).launch_kernel_ex(&config, add_.get(), arguments, nullptr),
+              CUDA_SUCCESS);
+  };
+  const recapture_result result = g.try_recapture(stream_, foreign, {.with = engine::native});
+  ASSERT_TRUE(result) << result.failure().message;
+  EXPECT_EQ(result.report().nodes_changed(), 1U);
 }
 
 // A node that moved to another context can take no place in the graph (R7). Foreign code makes it,

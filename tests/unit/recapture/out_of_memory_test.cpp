@@ -149,14 +149,14 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
   }
 
   // @return whether an allocation failed
-  bool fail_allocation_of_update(long nth) {
+  bool fail_allocation_of_update(long nth, update_method force) {
     SCOPED_TRACE("allocation " + std::to_string(nth));
     change(3);
     EXPECT_TRUE(again());
     bool came = false;
     try {
       const failing_allocation armed(nth);
-      const exec_update updated = exec_.update();
+      const exec_update updated = exec_.update({.force = force});
       came = failing_allocation::came();
       EXPECT_TRUE(updated || came);
     } catch (const std::bad_alloc&) {
@@ -195,9 +195,47 @@ TEST_F(OutOfMemoryTest, AtAnyPointOfARecaptureTheGraphIsOldOrNew) {
 }
 
 TEST_F(OutOfMemoryTest, AtAnyPointOfAnUpdateTheExecutableIsOldOrNew) {
+  for (const update_method force :
+       {update_method::automatic, update_method::whole, update_method::instantiated}) {
+    SCOPED_TRACE(static_cast<int>(force));
+    long nth = 0;
+    while (fail_allocation_of_update(nth, force)) ++nth;
+    EXPECT_GT(nth, 2);
+  }
+}
+
+TEST_F(OutOfMemoryTest, AtAnyPointOfAResyncTheGraphStaysKnown) {
+  const std::size_t all = differences_from(3);
   long nth = 0;
-  while (fail_allocation_of_update(nth)) ++nth;
-  EXPECT_GT(nth, 5);
+  for (bool came = true; came; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    try {
+      const failing_allocation armed(nth);
+      graph_.resync();
+      came = failing_allocation::came();
+    } catch (const std::bad_alloc&) {
+    }
+    expect_old_or_new(all);
+    EXPECT_TRUE(exec_.update());
+    EXPECT_EQ(result(), 2.0F);
+  }
+  EXPECT_GT(nth, 10);
+}
+
+TEST_F(OutOfMemoryTest, AtAnyPointOfACaptureTheStreamsComeBack) {
+  long nth = 0;
+  for (bool came = true; came; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    try {
+      const failing_allocation armed(nth);
+      const graph made = capture(stream_, [this](graph_builder& gb) { body(gb); });
+      came = failing_allocation::came();
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_FALSE(stream_.is_capturing());
+    EXPECT_FALSE(side_.is_capturing());
+  }
+  EXPECT_GT(nth, 20);
 }
 
 // The driver has the node when what follows fails: its function lives as long as it may run.
