@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "contract/engine_suite.hpp"
+#include "support/eventually.hpp"
 #include "support/foreign_calls.hpp"
 
 // Raw driver calls inside a re-capture, and calls from outside that break it.
@@ -80,10 +81,8 @@ TEST_P(EngineForeign, UserObjectsOfForeignCodeLiveAsLongAsTheyAreNeeded) {
     recapture(g, attach);
   }
   simulator().settle();
-  for (int i = 0; i < 5000 && destroyed != 3; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    simulator().settle();
-  }
+  eventually([&] { return destroyed >= 3; });
+  simulator().settle();
   EXPECT_EQ(destroyed, 3);  // neither too early nor never
 }
 

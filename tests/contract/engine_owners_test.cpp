@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
-#include <chrono>
 #include <memory>
-#include <thread>
 
 #include "contract/engine_suite.hpp"
+#include "support/eventually.hpp"
 
 // Host functions and owners: who keeps what alive, and until when.
 
 namespace cugraft::testing {
 namespace {
-
-// Waits for what the library destroys on a thread of its own.
-bool soon(const std::function<bool()>& holds) {
-  for (int i = 0; i < 5000 && !holds(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return holds();
-}
 
 struct add_to {
   std::atomic<int>* sum;
@@ -96,7 +88,7 @@ TEST_P(EngineSuite, OwnersLiveUntilGraphAndExecutablesHaveMovedOn) {
   e.launch(stream_);
   stream_.synchronize();
   e.launch(stream_);  // sees that the launch behind the update is done
-  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+  EXPECT_TRUE(eventually([&] { return watched.expired(); }));
   stream_.synchronize();
 }
 
@@ -121,7 +113,7 @@ TEST_P(EngineSuite, C016_SameValuesAndAnotherOwnerMoveTheOwner) {
   e.launch(stream_);
   stream_.synchronize();
   e.launch(stream_);
-  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+  EXPECT_TRUE(eventually([&] { return watched.expired(); }));
   stream_.synchronize();
 }
 
@@ -140,7 +132,7 @@ TEST_P(EngineSuite, FailedAndAbandonedSessionsReleaseWhatTheyWereGiven) {
     session.keep(owner);
   }
   owner.reset();
-  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+  EXPECT_TRUE(eventually([&] { return watched.expired(); }));
 }
 
 TEST_P(EngineSuite, KernelsOutliveTheirLibraryObject) {
@@ -173,7 +165,7 @@ TEST_P(EngineSuite, HostCallThatFailsAfterItsWorkRunsOnceAndIsDestroyedOnce) {
   EXPECT_THROW(host_call(stream_, [sum] { ++*sum; }), cuda_error);
   stream_.synchronize();
   EXPECT_EQ(*sum, 1);
-  EXPECT_TRUE(soon([&] { return sum.use_count() == 1; }));
+  EXPECT_TRUE(eventually([&] { return sum.use_count() == 1; }));
 }
 
 TEST_P(EngineSuite, ReportsKeepNoOwnersAlive) {
@@ -186,7 +178,7 @@ TEST_P(EngineSuite, ReportsKeepNoOwnersAlive) {
     report = recapture(g, [&](graph_builder& gb) { gb.host_call([owner] {}); });
   }
   EXPECT_EQ(report.nodes_changed(), 1U);
-  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+  EXPECT_TRUE(eventually([&] { return watched.expired(); }));
 }
 
 TEST_P(EngineSuite, RecordsThatWereNeverLaunchedDoNotPileUp) {
@@ -201,7 +193,7 @@ TEST_P(EngineSuite, RecordsThatWereNeverLaunchedDoNotPileUp) {
   owner = std::make_shared<int>(1);
   recapture(g, body);
   e.update();
-  EXPECT_TRUE(soon([&] { return watched.expired(); }));
+  EXPECT_TRUE(eventually([&] { return watched.expired(); }));
 }
 
 TEST_P(EngineSuite, HostCallOutsideASessionRunsOnce) {
@@ -209,7 +201,7 @@ TEST_P(EngineSuite, HostCallOutsideASessionRunsOnce) {
   host_call(stream_, [sum] { ++*sum; });
   stream_.synchronize();
   EXPECT_EQ(*sum, 1);
-  EXPECT_TRUE(soon([&] { return sum.use_count() == 1; }));
+  EXPECT_TRUE(eventually([&] { return sum.use_count() == 1; }));
 }
 
 }  // namespace

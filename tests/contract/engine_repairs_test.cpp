@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "contract/engine_suite.hpp"
+#include "support/eventually.hpp"
 #include "support/foreign_calls.hpp"
 
 // What is left after failures of putting back, and after calls that fail once their work is done:
@@ -237,8 +236,7 @@ TEST_P(EngineGenerations, WholeUpdatesBetweenLaunchesKeepNothing) {
   graph g = capture(stream_, keep_one);
   graph_exec e = g.instantiate();
   const auto settled = [&] {
-    for (int i = 0; i < 2000 && *alive > 3; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    eventually([&] { return *alive <= 3; });
     return alive->load();
   };
   for (int i = 0; i < 100; ++i) {
@@ -269,9 +267,8 @@ TEST_P(EngineGenerations, FunctionsThatOnlyTheDriverKnowsAreDestroyedElsewhere) 
   calls.launch_captured(side_.get());
   simulator().settle();
   EXPECT_EQ(ran_, (std::vector<int>{1, 2}));
-  for (int i = 0; i < 2000 && simulator().live().device_allocations > 2; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(simulator().live().device_allocations, 2U);  // the fixture's
+  EXPECT_TRUE(eventually([&] { return simulator().live().device_allocations == 2; }))
+      << "more than the fixture's";
 }
 
 TEST_P(EngineGenerations, AnExecutableThatWasDestroyedForAnotherIsEmpty) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "sim/graph_fixture.hpp"
+#include "support/eventually.hpp"
 
 // Graphs inside graphs.
 
@@ -164,8 +163,7 @@ TEST_F(ChildRules, R6_4_UserObjectsOfAChildLiveAsLongAsItsExecutables) {
   EXPECT_EQ(gone, 0);
   destroy(exec);
   EXPECT_EQ(cu().ctx_synchronize(), CUDA_SUCCESS);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (gone == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  cugraft::testing::eventually([&] { return gone != 0; });
   EXPECT_EQ(gone, 1);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
-#include <chrono>
+#include <thread>
 
 #include "sim/graph_fixture.hpp"
+#include "support/eventually.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -62,8 +63,7 @@ TEST_F(ThreadRules, GraphsOfDifferentThreadsAreIndependent) {
   for (std::thread& each : workers) each.join();
   for (std::size_t slot = 0; slot < threads; ++slot)
     EXPECT_EQ(values_[slot], rounds * (4U * 1 + 10 + 3 * 2));
-  for (int i = 0; i < 100 && gone < threads * rounds; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  cugraft::testing::eventually([&] { return gone >= threads * rounds; });
   EXPECT_EQ(gone, threads * rounds);
 }
 

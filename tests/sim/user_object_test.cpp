@@ -4,6 +4,7 @@
 
 #include "sim/gate.hpp"
 #include "sim/graph_fixture.hpp"
+#include "support/eventually.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -50,8 +51,7 @@ class UserObjectRules : public GraphTest {
   // How many destructors have run, after a while for those that are due. There is nothing to wait
   // for on a real driver.
   int gone(int expected) {
-    for (int i = 0; i < 100 && seen_.gone < expected; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cugraft::testing::eventually([&] { return seen_.gone >= expected; });
     if (driver().is_simulator())
       control().settle();
     else

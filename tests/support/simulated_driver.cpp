@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/simulated_driver.hpp"
 
-#include <chrono>
-#include <thread>
+#include "support/eventually.hpp"
 
 namespace cugraft::testing {
 namespace {
@@ -37,13 +36,12 @@ void world_check::expect_unchanged() const {
 
 // What owners held goes on a thread of the library's own, soon after the last launch.
 cugraft_sim::live_handles world_check::settled() const {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  for (;;) {
+  cugraft_sim::live_handles now;
+  eventually([&] {
     simulator_.settle();
-    const cugraft_sim::live_handles now = simulator_.live();
-    if (now == live_ || std::chrono::steady_clock::now() > deadline) return now;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+    return (now = simulator_.live()) == live_;
+  });
+  return now;
 }
 
 SimulatedDriverTest::SimulatedDriverTest(int version)

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <numeric>
 #include <random>
 #include <set>
@@ -252,9 +251,9 @@ std::vector<plan> layered(std::uint32_t layers, std::uint32_t width) {
   return nodes;
 }
 
-// Symmetric graphs, with one copy moved within its layer or to another.
+// Symmetric graphs, with one copy moved within its layer or to another. A search through them
+// would outlast any limit that a test has.
 TEST(PermutationTest, LargeSymmetricGraphsTakeNoSearch) {
-  const auto begin = std::chrono::steady_clock::now();
   std::vector<plan> a = layered(20, 20);
   std::vector<plan> b = a;
   std::vector<plan> c = a;
@@ -267,7 +266,6 @@ TEST(PermutationTest, LargeSymmetricGraphsTakeNoSearch) {
   std::vector<plan> chain(20'000);
   for (std::uint32_t i = 1; i < chain.size(); ++i) chain[i].dependencies = {{i - 1}};
   EXPECT_TRUE(is_permutation(structure_of(chain), structure_of(chain)));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 }  // namespace
