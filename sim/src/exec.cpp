@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "capture.hpp"
+#include "condition.hpp"
 #include "entry.hpp"
+#include "exec_run.hpp"
 #include "handle_table.hpp"
 #include "stream.hpp"
 
@@ -22,6 +24,16 @@ handle_table<CUgraphExec, graph_exec>& table() noexcept {
 
 std::shared_ptr<graph_exec> make_exec(const graph& from, const graph_node*& at_fault);
 
+// What an executable keeps of an operation: the graphs inside it become executables.
+operation without_graphs(operation work) {
+  if (std::holds_alternative<child_operation>(work.what)) work.what = child_operation{};
+  if (auto* const conditional = std::get_if<conditional_operation>(&work.what)) {
+    conditional->bodies.clear();
+    conditional->shown.reset();
+  }
+  return work;
+}
+
 // @return whether there is an order to run the nodes in
 bool copy_nodes(const graph& from, graph_exec& to, const graph_node*& at_fault) {
   std::unordered_map<const graph_node*, std::size_t> index_of;
@@ -29,13 +41,12 @@ bool copy_nodes(const graph& from, graph_exec& to, const graph_node*& at_fault) 
     index_of[node] = to.nodes.size();
     to.index_of[node->handle] = to.nodes.size();
     exec_node& made = to.nodes.emplace_back();
-    if (const auto* const child = std::get_if<child_operation>(&node->work.what)) {
-      made.work =
-          std::make_shared<const operation>(operation{node->work.context, child_operation{}});
-      made.child = make_exec(*child->content, at_fault);
-      if (!made.child) return false;
-    } else {
-      made.work = std::make_shared<const operation>(node->work);
+    made.work = std::make_shared<const operation>(without_graphs(node->work));
+    for (const auto& inner : inner_graphs(node->work)) {
+      at_fault = node;
+      if (inner->undefined) return false;
+      made.inner.push_back(make_exec(*inner, at_fault));
+      if (!made.inner.back()) return false;
     }
     for (const dependency& each : node->dependencies)
       made.dependencies.push_back({index_of.at(each.node), each.data});
@@ -69,42 +80,6 @@ CUresult begin_on(CUstream handle, std::shared_ptr<stream>& on) {
   return on->is_legacy() ? capture_guard_legacy() : CUDA_SUCCESS;
 }
 
-/// What one launch runs, and keeps meanwhile.
-struct launch_values {
-  std::vector<std::shared_ptr<const operation>> operations;
-  std::vector<std::shared_ptr<const user_references>> objects;
-};
-
-bool is_of_event(const operation& work) {
-  return std::holds_alternative<event_record_operation>(work.what) ||
-         std::holds_alternative<event_wait_operation>(work.what);
-}
-
-// The values of this moment: later updates do not reach what is enqueued. Events are connected with
-// the records of this moment too. A child graph's nodes run in its place.
-CUresult take_values(const graph_exec& of, launch_values& values) {
-  values.objects.push_back(of.objects);
-  for (const exec_node& node : of.nodes) {
-    if (!node.is_enabled) continue;
-    if (node.child) {
-      if (const CUresult result = take_values(*node.child, values)) return result;
-      continue;
-    }
-    values.operations.push_back(node.work);
-    if (!is_of_event(*node.work)) continue;
-    auto prepared = std::make_shared<operation>(*node.work);
-    if (const CUresult result = prepare(*prepared)) return result;
-    values.operations.back() = std::move(prepared);
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult run(const launch_values& values) {
-  for (const auto& each : values.operations)
-    if (const CUresult result = execute(*each)) return result;
-  return CUDA_SUCCESS;
-}
-
 CUresult enqueue_after_launches(graph_exec& which, stream& on, std::function<CUresult()> task) {
   if (const CUresult result = enqueue(on, std::move(task), which.launched)) return result;
   which.launched = {on.queue->last()};
@@ -115,18 +90,39 @@ exec_node* find_held(graph_exec& in, CUgraphNode handle) {
   const auto index = in.index_of.find(handle);
   if (index != in.index_of.end()) return &in.nodes[index->second];
   for (exec_node& each : in.nodes)
-    if (each.child)
-      if (exec_node* const inner = find_held(*each.child, handle)) return inner;
+    for (const auto& inner : each.inner)
+      if (exec_node* const found = find_held(*inner, handle)) return found;
   return nullptr;
 }
 
-CUresult instantiate(const graph& from, unsigned long long flags, CUgraphExec& made,
-                     const graph_node*& at_fault) {
+bool has_exec(const graph& of) {
+  bool found = false;
+  for_each_exec_of(of.handle, [&](graph_exec&) { found = true; });
+  return found;
+}
+
+/// How an instantiation went.
+struct instantiation {
+  CUresult code = CUDA_SUCCESS;
+  CUgraphInstantiateResult result = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+  CUgraphNode at_fault = nullptr;
+};
+
+constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>(5);  // 12.8
+
+instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
+  if (from.is_moved) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
+  if (has_conditional_nodes(from) && has_exec(from))
+    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};  // facts
+  if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
+  const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
-  if (!exec) return CUDA_ERROR_INVALID_VALUE;
+  if (!exec)
+    return {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, at_fault->handle};
+  exec->conditions = root_of(from).conditions;
   exec->flags = flags;
   made = exec->handle = table().add(exec);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace
@@ -164,14 +160,10 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   if (parameters->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
     if (const CUresult result = begin_on(parameters->hUploadStream, upload)) return result;
 
-  const graph_node* at_fault = nullptr;
-  const CUresult result = instantiate(*source, parameters->flags, *made, at_fault);
-  parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-  if (at_fault) {
-    parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-    parameters->hErrNode_out = at_fault->handle;
-  }
-  return result;
+  const instantiation done = instantiate(*source, parameters->flags, *made);
+  parameters->result_out = done.result;
+  parameters->hErrNode_out = done.at_fault;
+  return done.code;
 }
 
 // UPLOAD takes a stream, so it comes with parameters only (driver-rules 6.3).
@@ -182,8 +174,7 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   if (const CUresult result = find_graph(from, source)) return result;
   constexpr unsigned long long taken = known_flags & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
   if (!made || (flags & ~taken) != 0) return CUDA_ERROR_INVALID_VALUE;
-  const graph_node* at_fault = nullptr;
-  return instantiate(*source, flags, *made, at_fault);
+  return instantiate(*source, flags, *made).code;
 }
 
 // Without UPLOAD, which is no property of the executable (driver-rules 6.3).
@@ -209,10 +200,9 @@ CUresult impl::graph_launch(CUgraphExec which, CUstream on) {
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
-  auto values = std::make_shared<launch_values>();
-  if (const CUresult result = take_values(*exec, *values)) return result;
-  return enqueue_after_launches(*exec, *where,
-                                [values = std::move(values)] { return run(*values); });
+  auto plan = std::make_shared<launch_plan>();
+  if (const CUresult result = plan->take(*exec)) return result;
+  return enqueue_after_launches(*exec, *where, [plan = std::move(plan)] { return plan->run(); });
 }
 
 // Launches under way go on, and keep what they need.

@@ -26,8 +26,8 @@ struct graph_exec;
 struct exec_node {
   std::shared_ptr<const operation> work;  ///< shared with launches under way; a change replaces it
   std::vector<exec_dependency> dependencies;
-  std::size_t position = 0;             ///< of its node, in the order of creation
-  std::shared_ptr<graph_exec> child{};  ///< of a child graph's node: what it runs
+  std::size_t position = 0;                        ///< of its node, in the order of creation
+  std::vector<std::shared_ptr<graph_exec>> inner;  ///< what its child graph or its bodies run
   bool is_enabled = true;
 };
 
@@ -40,6 +40,7 @@ struct graph_exec {
   std::vector<exec_node> nodes;                           ///< each after those that it depends on
   std::unordered_map<CUgraphNode, std::size_t> index_of;  ///< by node of the origin
   std::vector<std::size_t> sinks;                         ///< in the order of pairing
+  std::vector<condition> conditions;                      ///< by handle, of bodies too
 
   /// Shared with launches under way: an update replaces them, and those stay until they end.
   std::shared_ptr<const user_references> objects;

@@ -109,6 +109,11 @@ CUresult impl::graph_node_get_enabled(CUgraphExec which, CUgraphNode node, unsig
   return CUDA_SUCCESS;
 }
 
+CUresult impl::graph_exec_batch_mem_op_node_set_params(
+    CUgraphExec which, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return patch(which, node, parameters, with_batch);
+}
+
 CUresult impl::graph_exec_event_record_node_set_event(CUgraphExec which, CUgraphNode node,
                                                       CUevent event) {
   return patch(which, node, event, with_recorded_event);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attributes.hpp"
+#include "condition.hpp"
 #include "entry.hpp"
 #include "exec.hpp"
 #include "graph.hpp"
@@ -92,27 +93,25 @@ bool pairing::is_paired_otherwise(const graph_node& node, std::size_t partner) c
   return nodes_.contains(partner);
 }
 
-/// A graph and the executable that it updates; children are levels of their own.
+/// A graph and the executable that it updates; children and bodies are levels of their own.
 struct level {
   const graph* update;
   graph_exec* exec;
   pairing pairs;
 };
 
-const graph* content_of(const graph_node& node) noexcept {
-  const auto* const child = std::get_if<child_operation>(&node.work.what);
-  return child ? child->content.get() : nullptr;
-}
-
 std::optional<refusal> pair_levels(const graph& update, graph_exec& exec,
                                    std::vector<level>& levels) {
   pairing pairs(update, exec);
   if (auto refused = pairs.find()) return refused;
-  for (const auto& node : update.nodes)
-    if (const graph* const content = content_of(*node)) {
-      graph_exec& inner = *exec.nodes[pairs.partner_of(*node)].child;
-      if (auto refused = pair_levels(*content, inner, levels)) return refused;
-    }
+  for (const auto& node : update.nodes) {
+    const auto contents = inner_graphs(node->work);
+    const auto& held = exec.nodes[pairs.partner_of(*node)].inner;
+    if (contents.size() != held.size())
+      return refusal{CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node.get()};
+    for (std::size_t i = 0; i < held.size(); ++i)
+      if (auto refused = pair_levels(*contents[i], *held[i], levels)) return refused;
+  }
   levels.push_back({&update, &exec, std::move(pairs)});
   return std::nullopt;
 }
@@ -158,7 +157,7 @@ void keep_cluster(const kernel_operation& held, kernel_operation& now) {
 void take_values(const level& at) {
   for (const auto& node : at.update->nodes) {
     exec_node& partner = at.exec->nodes[at.pairs.partner_of(*node)];
-    if (partner.child) continue;
+    if (!partner.inner.empty()) continue;
     operation now = node->work;
     if (auto* const kernel = std::get_if<kernel_operation>(&now.what))
       keep_cluster(std::get<kernel_operation>(partner.work->what), *kernel);
@@ -190,10 +189,12 @@ CUresult impl::graph_exec_update(CUgraphExec which, CUgraph from,
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<graph> update;
   if (const CUresult result = find_graph(from, update)) return result;
+  if (update->is_moved) return report({CU_GRAPH_EXEC_UPDATE_ERROR}, info);  // driver-rules 6.2
   std::vector<level> levels;
   if (const auto refused = match(*update, *exec, exec->flags, levels))
     return report(*refused, info);
   for (const level& each : levels) take_values(each);
+  exec->conditions = root_of(*update).conditions;  // flags and default values (driver-rules 4.3)
   if (info) *info = {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
   return CUDA_SUCCESS;
 }
@@ -207,9 +208,10 @@ CUresult impl::graph_exec_child_graph_node_set_params(CUgraphExec which, CUgraph
   if (const CUresult result = find_exec_node(*exec, node, held)) return result;
   std::shared_ptr<graph> update;
   if (const CUresult result = find_graph(content, update)) return result;
-  if (!held->child) return CUDA_ERROR_INVALID_VALUE;
+  if (!std::holds_alternative<child_operation>(held->work->what)) return CUDA_ERROR_INVALID_VALUE;
+  graph_exec& inner = *held->inner.front();
   std::vector<level> levels;
-  if (match(*update, *held->child, exec->flags, levels)) return CUDA_ERROR_INVALID_VALUE;
+  if (match(*update, inner, exec->flags, levels)) return CUDA_ERROR_INVALID_VALUE;
   if (!std::ranges::all_of(levels, is_in_order)) return CUDA_ERROR_INVALID_VALUE;
   for (const level& each : levels) take_values(each);
   return CUDA_SUCCESS;

@@ -33,6 +33,9 @@ std::size_t used_bytes(CUgraphNodeType type, int version) noexcept {
       return has_contexts ? 16 : 8;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       return 8;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return 32;
     default:
       return 0;
   }
@@ -46,6 +49,7 @@ CUcontext context_of(const CUgraphNodeParams& parameters, CUcontext otherwise) n
   CUcontext given = nullptr;
   if (parameters.type == CU_GRAPH_NODE_TYPE_MEMCPY) given = parameters.memcpy.copyCtx;
   if (parameters.type == CU_GRAPH_NODE_TYPE_MEMSET) given = parameters.memset.ctx;
+  if (parameters.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) given = parameters.memOp.ctx;
   return given ? given : otherwise;
 }
 
@@ -88,6 +92,11 @@ CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters) {
   return host;
 }
 
+CUDA_BATCH_MEM_OP_NODE_PARAMS batch_of(const CUgraphNodeParams& parameters) {
+  const auto& from = parameters.memOp;
+  return {from.ctx, from.count, from.paramArray, from.flags};
+}
+
 bool is_clean(const CUgraphNodeParams& parameters) noexcept {
   const auto* const bytes = reinterpret_cast<const std::byte*>(&parameters);
   const std::size_t used = used_bytes(parameters.type, the_state().version);
@@ -111,6 +120,8 @@ CUresult with_parameters(const operation& old, const CUgraphNodeParams& now, ope
       return with_fill(before, fill_of(now), made);
     case CU_GRAPH_NODE_TYPE_HOST:
       return with_host(before, host_of(now), made);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return with_batch(before, batch_of(now), made);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return with_recorded_event(before, now.eventRecord.event, made);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:

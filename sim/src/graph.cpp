@@ -2,8 +2,10 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -33,10 +35,22 @@ bool is_edge_data(const CUgraphEdgeData& data) noexcept {
          std::ranges::all_of(data.reserved, is_zero);
 }
 
+// A capture that failed took its body with it. What is left of the conditional node crashes a real
+// driver (facts), so nothing that goes on here could be trusted.
+[[noreturn]] void stop_at_lost_body(const graph& lost) {
+  say("a graph is destroyed of which a conditional node has lost body " +
+      std::to_string(id_of(lost.handle)) +
+      " to a capture that failed; the driver of an H200 crashes here (signal 11): leave such a "
+      "graph alone, or capture the body by itself and add it as a child graph");
+  std::abort();
+}
+
 void forget(graph_node& node) {
   tables().nodes.remove(node.handle);
-  if (const auto* const child = std::get_if<child_operation>(&node.work.what))
-    drop_graph(*child->content);
+  for (const auto& inner : inner_graphs(node.work)) {
+    if (!find_any_graph(inner->handle)) stop_at_lost_body(*inner);
+    drop_graph(*inner);
+  }
 }
 
 // What a copied node does: a graph inside it is the copy's own.
@@ -126,6 +140,14 @@ void drop_node(graph_node& gone) {
     if (!has_dependents(*each.node)) leave_open(*each.node);
   forget(gone);
   std::erase_if(of.nodes, [&](const auto& node) { return node.get() == &gone; });
+}
+
+std::span<const std::shared_ptr<graph>> inner_graphs(const operation& work) noexcept {
+  if (const auto* const child = std::get_if<child_operation>(&work.what))
+    return {&child->content, 1};
+  if (const auto* const conditional = std::get_if<conditional_operation>(&work.what))
+    return conditional->bodies;
+  return {};
 }
 
 void set_work(graph_node& of, operation work) {
@@ -228,7 +250,9 @@ CUgraphNodeType type_of(const operation& work) noexcept {
           [](const host_operation&) { return CU_GRAPH_NODE_TYPE_HOST; },
           [](const event_record_operation&) { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; },
           [](const event_wait_operation&) { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; },
+          [](const batch_operation&) { return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; },
           [](const child_operation&) { return CU_GRAPH_NODE_TYPE_GRAPH; },
+          [](const conditional_operation&) { return CU_GRAPH_NODE_TYPE_CONDITIONAL; },
       },
       work.what);
 }

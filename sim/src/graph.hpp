@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -41,10 +42,22 @@ struct graph_node {
   std::shared_ptr<parameter_view> view;
 };
 
+/// A condition, which kernels set and a conditional node asks.
+struct condition {
+  CUcontext context = nullptr;
+  unsigned default_value = 0;
+  bool assigns_default = false;  ///< each launch begins with the default value
+  bool used = false;             ///< by a node, for ever
+};
+
 struct graph {
   CUgraph handle = nullptr;
   unsigned id = 0;                                 ///< of the process's graphs and executables
   bool is_child = false;                           ///< it belongs to a node of another graph
+  bool is_moved = false;                           ///< into that node, as it was
+  bool is_body = false;                            ///< that is a conditional node
+  graph* around = nullptr;                         ///< of a body: the graph with its node
+  std::vector<condition> conditions;               ///< by handle, from 1 on; of bodies too
   std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;
   CUgraph cloned_from = nullptr;
@@ -82,6 +95,9 @@ unsigned take_graph_id() noexcept;
 
 /// Adds a node; `dependencies` are nodes of the same graph, without duplicates.
 graph_node& add_node(graph& to, operation work, std::vector<dependency> dependencies);
+
+/// The graphs inside a node: the content of a child, the bodies of a conditional node.
+std::span<const std::shared_ptr<graph>> inner_graphs(const operation& work) noexcept;
 
 /// Gives a node another operation; what its getters handed out is gone.
 void set_work(graph_node& of, operation work);

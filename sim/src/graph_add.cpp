@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "condition.hpp"
 #include "context.hpp"
 #include "entry.hpp"
 #include "graph.hpp"
@@ -33,6 +36,7 @@ CUresult add_by_hand(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, st
     return result;
   if (has_duplicates(dependencies)) return CUDA_ERROR_INVALID_VALUE;
   if (found->recapturing) return CUDA_ERROR_NOT_SUPPORTED;
+  if (found->is_body && !may_be_in_body(work)) return CUDA_ERROR_NOT_SUPPORTED;
   const graph_node shape{.work = work};
   for (const dependency& each : dependencies)
     if (!is_edge(*each.node, shape, each.data)) return CUDA_ERROR_INVALID_VALUE;
@@ -42,17 +46,68 @@ CUresult add_by_hand(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, st
   return CUDA_SUCCESS;
 }
 
-// The graph is cloned into the node (driver-rules 1.2 L). A graph inside itself is its copy of now.
+// Who has a child's content afterwards. Headers before 12.9 have neither the field nor the names.
+enum class ownership : int { clone = 0, move = 1 };
+
+ownership ownership_of(const CUgraphNodeParams& parameters) noexcept {
+  constexpr std::size_t offset = offsetof(CUgraphNodeParams, graph) + sizeof(CUgraph);
+  ownership given{};
+  std::memcpy(&given, reinterpret_cast<const std::byte*>(&parameters) + offset, sizeof given);
+  return given;
+}
+
+bool is_inside(const graph& wanted, const graph& around) noexcept {
+  return &wanted == &around || std::ranges::any_of(around.nodes, [&](const auto& node) {
+    return std::ranges::any_of(inner_graphs(node->work),
+                               [&](const auto& inner) { return is_inside(wanted, *inner); });
+  });
+}
+
+// A graph that is a child already stays where it is (driver-rules 6.2).
+CUresult check_move(const graph& content, CUgraph to) {
+  if (content.is_child || content.capturing) return CUDA_ERROR_INVALID_VALUE;
+  const auto into = find_any_graph(to);
+  return into && is_inside(*into, content) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+// The graph is cloned into the node (driver-rules 1.2 L): one inside itself is its copy of now. Or
+// it is moved: its handle goes on, and it belongs to the node.
 CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
-                   CUgraph content, const CUgraphEdgeData* data = nullptr) {
+                   CUgraph content, ownership how, const CUgraphEdgeData* data = nullptr) {
   std::shared_ptr<graph> original;
   if (const CUresult result = find_graph(content, original)) return result;
-  child_operation child{copy_graph(*original)};
-  child.content->is_child = true;
-  const std::shared_ptr<graph> copy = child.content;
+  if (how != ownership::clone && how != ownership::move) return CUDA_ERROR_INVALID_VALUE;
+  if (has_conditional_nodes(*original)) return CUDA_ERROR_NOT_SUPPORTED;
+  const bool is_moved = how == ownership::move;
+  if (is_moved)
+    if (const CUresult result = check_move(*original, to)) return result;
+  const std::shared_ptr<graph> own = is_moved ? original : copy_graph(*original);
   const CUresult result =
-      add_by_hand(made, to, nodes, count, {current_context_handle(), std::move(child)}, data);
-  if (result != CUDA_SUCCESS) drop_graph(*copy);
+      add_by_hand(made, to, nodes, count, {current_context_handle(), child_operation{own}}, data);
+  if (result == CUDA_SUCCESS) {
+    own->is_child = true;
+    own->is_moved = is_moved;
+  } else if (!is_moved) {
+    drop_graph(*own);
+  }
+  return result;
+}
+
+CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                         CUgraphNodeParams& parameters, const CUgraphEdgeData* data) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(to, found)) return result;
+  const std::vector<condition> before = root_of(*found).conditions;
+  operation work;
+  if (const CUresult result = make_conditional(*found, parameters, work)) return result;
+  const auto conditional = std::get<conditional_operation>(work.what);
+  const CUresult result = add_by_hand(made, to, nodes, count, std::move(work), data);
+  if (result == CUDA_SUCCESS) {
+    parameters.conditional.phGraph_out = conditional.shown->data();
+  } else {
+    root_of(*found).conditions = before;
+    for (const auto& body : conditional.bodies) drop_graph(*body);
+  }
   return result;
 }
 
@@ -120,9 +175,21 @@ CUresult impl::graph_add_event_wait_node(CUgraphNode* made, CUgraph to, const CU
   return add_by_hand(made, to, nodes, count, std::move(work));
 }
 
+CUresult impl::graph_add_batch_mem_op_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
+                                           std::size_t count,
+                                           const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  if (!parameters) return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<context> where;
+  if (const CUresult result = find_context(parameters->ctx, where)) return result;
+  operation work;
+  if (const CUresult result = with_batch({where->handle, batch_operation{}}, *parameters, work))
+    return result;
+  return add_by_hand(made, to, nodes, count, std::move(work));
+}
+
 CUresult impl::graph_add_child_graph_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
                                           std::size_t count, CUgraph content) {
-  return add_child(made, to, nodes, count, content);
+  return add_child(made, to, nodes, count, content, ownership::clone);
 }
 
 namespace {
@@ -149,6 +216,9 @@ bool nothing_of(const CUgraphNodeParams& parameters, operation& nothing) {
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       nothing.what = event_wait_operation{};
       return true;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      nothing.what = batch_operation{};
+      return true;
     default:
       return false;
   }
@@ -163,7 +233,10 @@ CUresult impl::graph_add_node(CUgraphNode* made, CUgraph to, const CUgraphNode* 
   if (parameters->type == CU_GRAPH_NODE_TYPE_EMPTY)
     return add_by_hand(made, to, nodes, count, {}, data);
   if (parameters->type == CU_GRAPH_NODE_TYPE_GRAPH)
-    return add_child(made, to, nodes, count, parameters->graph.graph, data);
+    return add_child(made, to, nodes, count, parameters->graph.graph, ownership_of(*parameters),
+                     data);
+  if (parameters->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    return add_conditional(made, to, nodes, count, *parameters, data);
   operation nothing, work;
   if (!nothing_of(*parameters, nothing)) return CUDA_ERROR_NOT_SUPPORTED;
   if (const CUresult result = with_parameters(nothing, *parameters, work)) return result;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "condition.hpp"
+
 namespace cugraft_sim {
 namespace {
 
@@ -33,7 +35,7 @@ bool begins_as_text(const char* text) noexcept {
 
 loaded_image load_text(const char* text) {
   try {
-    auto module = ptx::ptx_module::load(text);
+    auto module = ptx::ptx_module::load(text, device_functions());
     if (module->target() > device_target)
       return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
                     "the image is for sm_" + std::to_string(module->target()) +

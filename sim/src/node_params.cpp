@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "batch_ops.hpp"
 #include "context.hpp"
 #include "event.hpp"
 #include "graph.hpp"
@@ -97,12 +98,28 @@ void parameter_view::show(const event_wait_operation& wait) {
   params_.eventWait.event = wait.event;
 }
 
+void parameter_view::show(const batch_operation& batch) {
+  batch_ = batch.operations;
+  params_.memOp.ctx = context_;
+  params_.memOp.count = static_cast<unsigned>(batch_.size());
+  params_.memOp.paramArray = batch_.data();
+}
+
 // Nobody but the driver owns what a query shows: -1, by 13.2 (driver-rules 9.2).
 void parameter_view::show(const child_operation& child) {
   constexpr std::size_t ownership = 16 + 8;  // its offset; headers before 12.9 lack the field
   constexpr int invalid = -1;
   params_.graph.graph = child.content->handle;
   std::memcpy(reinterpret_cast<std::byte*>(&params_) + ownership, &invalid, sizeof invalid);
+}
+
+void parameter_view::show(const conditional_operation& conditional) {
+  auto& shown = params_.conditional;
+  shown.handle = conditional.condition;
+  shown.type = static_cast<CUgraphConditionalNodeType>(conditional.kind);
+  shown.size = conditional.size;
+  shown.phGraph_out = conditional.shown->data();
+  shown.ctx = context_;
 }
 
 CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, operation& made) {
@@ -138,6 +155,16 @@ CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, ope
 CUresult with_host(const operation& old, const CUDA_HOST_NODE_PARAMS& now, operation& made) {
   if (!std::holds_alternative<host_operation>(old.what) || !now.fn) return CUDA_ERROR_INVALID_VALUE;
   made = operation{old.context, host_operation{now.fn, now.userData}};
+  return CUDA_SUCCESS;
+}
+
+CUresult with_batch(const operation& old, const CUDA_BATCH_MEM_OP_NODE_PARAMS& now,
+                    operation& made) {
+  if (!std::holds_alternative<batch_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
+  if (now.ctx && now.ctx != old.context) return CUDA_ERROR_INVALID_VALUE;
+  batch_operation changed;
+  if (const CUresult result = read_batch(now, changed)) return result;
+  made = operation{old.context, std::move(changed)};
   return CUDA_SUCCESS;
 }
 

@@ -29,19 +29,23 @@ class parameter_view {
   void show(const host_operation& host);
   void show(const event_record_operation& record);
   void show(const event_wait_operation& wait);
+  void show(const batch_operation& batch);
   void show(const child_operation& child);
+  void show(const conditional_operation& conditional);
 
   CUgraphNodeParams params_{};
   CUcontext context_ = nullptr;
   std::vector<std::byte> arguments_;
   std::vector<void*> pointers_;
   std::size_t argument_bytes_ = 0;
+  std::vector<CUstreamBatchMemOpParams> batch_;
 };
 
 /// One kind's parameters in the form of the typed functions.
 CUDA_KERNEL_NODE_PARAMS kernel_of(const CUgraphNodeParams& parameters);
 CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams& parameters);
 CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters);
+CUDA_BATCH_MEM_OP_NODE_PARAMS batch_of(const CUgraphNodeParams& parameters);
 
 /// Whether every byte that a driver of the set version does not use is zero (driver-rules 9.1).
 bool is_clean(const CUgraphNodeParams& parameters) noexcept;
@@ -53,6 +57,8 @@ CUresult with_kernel(const operation& old, const CUDA_KERNEL_NODE_PARAMS& now, o
 CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& made);
 CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, operation& made);
 CUresult with_host(const operation& old, const CUDA_HOST_NODE_PARAMS& now, operation& made);
+CUresult with_batch(const operation& old, const CUDA_BATCH_MEM_OP_NODE_PARAMS& now,
+                    operation& made);
 CUresult with_recorded_event(const operation& old, CUevent now, operation& made);
 CUresult with_awaited_event(const operation& old, CUevent now, operation& made);
 

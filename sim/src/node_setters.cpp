@@ -102,6 +102,16 @@ CUresult impl::graph_host_node_set_params(CUgraphNode node,
   return set(node, parameters, with_host);
 }
 
+CUresult impl::graph_batch_mem_op_node_get_params(CUgraphNode node,
+                                                  CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return get(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, parameters, batch_of);
+}
+
+CUresult impl::graph_batch_mem_op_node_set_params(CUgraphNode node,
+                                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  return set(node, parameters, with_batch);
+}
+
 CUresult impl::graph_child_graph_node_get_graph(CUgraphNode node, CUgraph* content) {
   return get(node, CU_GRAPH_NODE_TYPE_GRAPH, content,
              [](const CUgraphNodeParams& all) { return all.graph.graph; });

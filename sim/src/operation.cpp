@@ -3,10 +3,13 @@
 
 #include <cstring>
 
+#include "batch_ops.hpp"
 #include "callback.hpp"
+#include "condition.hpp"
 #include "copy_fill.hpp"
 #include "library.hpp"
 #include "memory.hpp"
+#include "overloaded.hpp"
 #include "ptx/run.hpp"
 #include "state.hpp"
 
@@ -30,21 +33,25 @@ CUresult result_of(ptx::outcome outcome) noexcept {
   }
 }
 
-void run_body(const kernel_body& body, const kernel_operation& kernel) {
+void run_body(const kernel_body& body, const kernel_operation& kernel,
+              condition_values* conditions) {
   const ptx::dimensions cluster = cluster_of(kernel);
   const callback_scope in_callback;
   body({{kernel.grid.x, kernel.grid.y, kernel.grid.z},
         {kernel.block.x, kernel.block.y, kernel.block.z},
         {cluster.x, cluster.y, cluster.z},
         kernel.shared_bytes,
-        kernel.arguments});
+        kernel.arguments,
+        [conditions](std::uint64_t handle, unsigned value) {
+          return conditions && conditions->set(handle, value);
+        }});
 }
 
-CUresult run(const kernel_operation& kernel) {
+CUresult run(const kernel_operation& kernel, condition_values* conditions) {
   const cugraft_sim::function& function = *kernel.code;
   const cugraft_sim::kernel& code = *function.code;
   if (code.body) {
-    run_body(code.body, kernel);
+    run_body(code.body, kernel, conditions);
     return CUDA_SUCCESS;
   }
   ptx::launch how;
@@ -54,6 +61,7 @@ CUresult run(const kernel_operation& kernel) {
   how.dynamic_shared_bytes = kernel.shared_bytes;
   how.parameters = kernel.arguments;
   how.globals = function.globals->data();
+  how.hook_context = conditions;
   const ptx::run_result result = ptx::run(*code.module, *code.entry, how, the_memory());
   if (!result) say(result.message);
   return result_of(result.kind);
@@ -77,11 +85,16 @@ CUresult run(const event_wait_operation& wait) {
 
 CUresult run(const empty_operation&) { return CUDA_SUCCESS; }
 
-CUresult run(const child_operation&) { return CUDA_SUCCESS; }  // its nodes are enqueued one by one
+// The graphs inside these run by themselves.
+CUresult run(const child_operation&) { return CUDA_SUCCESS; }
+
+CUresult run(const conditional_operation&) { return CUDA_SUCCESS; }
 
 CUresult run(const copy_operation& copy) { return run_copy(copy.parameters); }
 
 CUresult run(const fill_operation& fill) { return run_fill(fill.parameters); }
+
+CUresult run(const batch_operation& batch) { return run_batch(batch); }
 
 CUresult connect(event_record_operation& record) {
   const auto found = the_state().events.find(record.event);
@@ -109,8 +122,14 @@ CUresult prepare(operation& enqueued) {
   return std::visit([](auto& what) { return connect(what); }, enqueued.what);
 }
 
-CUresult execute(const operation& prepared) {
-  return std::visit([](const auto& what) { return run(what); }, prepared.what);
+CUresult execute(const operation& prepared, condition_values* conditions) {
+  if (const auto* const kernel = std::get_if<kernel_operation>(&prepared.what))
+    return run(*kernel, conditions);
+  return std::visit(overloaded{
+                        [](const kernel_operation&) { return CUDA_SUCCESS; },
+                        [](const auto& what) { return run(what); },
+                    },
+                    prepared.what);
 }
 
 ptx::dimensions cluster_of(const kernel_operation& kernel) {

@@ -16,6 +16,7 @@
 namespace cugraft_sim {
 
 struct context;
+class condition_values;
 struct function;
 struct graph;
 
@@ -63,16 +64,31 @@ struct event_wait_operation {
 
 struct empty_operation {};
 
+struct batch_operation {
+  std::vector<CUstreamBatchMemOpParams> operations;
+};
+
 /// A graph inside a graph. In an executable its nodes run from an executable of its own.
 struct child_operation {
   std::shared_ptr<graph> content;  ///< the node's own; null in executables
+};
+
+/// A choice between graphs by a condition that kernels set. In an executable the bodies run from
+/// executables of their own.
+struct conditional_operation {
+  cuuint64_t condition = 0;                     ///< its handle
+  int kind = 0;                                 ///< CUgraphConditionalNodeType
+  unsigned size = 0;                            ///< how many bodies there are
+  std::vector<std::shared_ptr<graph>> bodies;   ///< the node's own; none in executables
+  std::shared_ptr<std::vector<CUgraph>> shown;  ///< the array that the driver hands out
 };
 
 /// What a stream call does when it is enqueued, and a graph node when it runs.
 struct operation {
   CUcontext context = nullptr;
   std::variant<empty_operation, kernel_operation, copy_operation, fill_operation, host_operation,
-               event_record_operation, event_wait_operation, child_operation>
+               event_record_operation, event_wait_operation, batch_operation, child_operation,
+               conditional_operation>
       what;
 };
 
@@ -92,8 +108,9 @@ struct launch_extras {
 CUresult prepare(operation& enqueued);
 
 /// Runs a prepared operation on the calling thread, which must not hold the driver's lock. Any
-/// other result than success is the failure of the context's work.
-CUresult execute(const operation& prepared);
+/// other result than success is the failure of the context's work. Kernels of a graph may set its
+/// conditions.
+CUresult execute(const operation& prepared, condition_values* conditions = nullptr);
 
 /// The cluster size of a launch: as the attribute says, where that is missing or 0 x 0 x 0 as the
 /// image does, else 1 x 1 x 1.

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "attributes.hpp"
+#include "batch_ops.hpp"
 #include "library.hpp"
 #include "overloaded.hpp"
 
@@ -64,8 +65,16 @@ bool equal(const event_wait_operation& left, const event_wait_operation& right) 
   return left.event == right.event;
 }
 
+bool equal(const batch_operation& left, const batch_operation& right) {
+  return same_batch(left, right);
+}
+
 bool equal(const child_operation& left, const child_operation& right) {
   return left.content == right.content;
+}
+
+bool equal(const conditional_operation& left, const conditional_operation& right) {
+  return left.condition == right.condition && left.kind == right.kind && left.size == right.size;
 }
 
 bool same_function_context(const kernel_operation& left, const kernel_operation& right) {
@@ -111,6 +120,19 @@ CUgraphExecUpdateResult check(const fill_operation& held, const fill_operation& 
                               : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+CUgraphExecUpdateResult check(const batch_operation& held, const batch_operation& now,
+                              const update_conditions&) {
+  return same_batch_shape(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                     : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+// Fixed, and the handles too: those of the k-th conditions have the same number (facts).
+CUgraphExecUpdateResult check(const conditional_operation& held, const conditional_operation& now,
+                              const update_conditions&) {
+  return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                          : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
 // Host functions and external events are free; empty nodes have nothing.
 template <class Other>
 CUgraphExecUpdateResult check(const Other&, const Other&, const update_conditions&) {
@@ -143,6 +165,9 @@ bool can_patch(const operation& held, const operation& now) {
                         },
                         [&](const fill_operation& what) {
                           return can_patch(what, std::get<fill_operation>(now.what));
+                        },
+                        [&](const batch_operation& what) {
+                          return same_batch_shape(what, std::get<batch_operation>(now.what));
                         },
                         [](const auto&) { return true; },
                     },

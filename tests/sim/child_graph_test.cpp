@@ -189,5 +189,74 @@ TEST_F(ChildRules, R9_2_OwnershipReadsBackInvalid) {
   EXPECT_EQ(ownership, -1);
 }
 
+// 12.9: the graph itself becomes the node's (driver-rules 6.2).
+class MovedRules : public ChildRules {
+ protected:
+  void SetUp() override {
+    ChildRules::SetUp();
+    if (driver().version() < 12090) GTEST_SKIP() << "the driver is older than 12.9";
+  }
+
+  CUresult try_move(CUgraph to, CUgraph content, CUgraphNode& made, int ownership = 1) {
+    CUgraphNodeParams parameters{};
+    parameters.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    parameters.graph.graph = content;
+    std::memcpy(reinterpret_cast<std::byte*>(&parameters) + 24, &ownership, sizeof ownership);
+    return cu().graph_add_node(&made, to, nullptr, nullptr, 0, &parameters);
+  }
+
+  // A graph with a moved one inside.
+  CUgraph parent_with(CUgraph content) {
+    const CUgraph parent = empty_graph();
+    CUgraphNode made = nullptr;
+    EXPECT_EQ(try_move(parent, content, made), CUDA_SUCCESS);
+    forget(content);
+    return parent;
+  }
+};
+
+TEST_F(MovedRules, R6_2_TheHandleGoesOn) {
+  const CUgraph content = chain(2), parent = empty_graph();
+  CUgraphNode made = nullptr;
+  ASSERT_EQ(try_move(parent, content, made), CUDA_SUCCESS);
+  forget(content);
+  EXPECT_EQ(content_of(made), content);
+  const add_parameters changed(add_, address(0), 9);
+  EXPECT_EQ(cu().graph_kernel_node_set_params(nodes(content)[0], &changed.all), CUDA_SUCCESS);
+  EXPECT_EQ(run(instantiate(parent)), 11U);
+}
+
+TEST_F(MovedRules, R6_2_AMovedGraphIsNothingByItself) {
+  const CUgraph content = chain(1);
+  const CUgraph parent = parent_with(content), other = empty_graph();
+  CUgraphNode made = nullptr;
+  EXPECT_NE(try_move(other, content, made), CUDA_SUCCESS);
+  EXPECT_NE(cu().graph_destroy(content), CUDA_SUCCESS);
+  CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+  CUgraphExec exec = nullptr;
+  EXPECT_NE(cu().graph_instantiate_with_params(&exec, content, &parameters), CUDA_SUCCESS);
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_NE(cu().graph_exec_update(instantiate(chain(1)), content, &info), CUDA_SUCCESS);
+  EXPECT_EQ(run(instantiate(parent)), 1U);
+}
+
+TEST_F(MovedRules, AMovedGraphGoesWithItsNode) {
+  const CUgraph content = chain(1);
+  const CUgraph parent = parent_with(content);
+  destroy(parent);
+  std::size_t count = 0;
+  EXPECT_EQ(cu().graph_get_nodes(content, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(MovedRules, OwnershipIsCloneOrMove) {
+  const CUgraph content = chain(1), parent = empty_graph();
+  CUgraphNode made = nullptr;
+  EXPECT_EQ(try_move(parent, content, made, 2), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(try_move(parent, content, made, -1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(try_move(content, content, made), CUDA_ERROR_INVALID_VALUE) << "into itself";
+  EXPECT_EQ(try_move(parent, content, made, 0), CUDA_SUCCESS);
+  EXPECT_NE(content_of(made), content);
+}
+
 }  // namespace
 }  // namespace cugraft_sim

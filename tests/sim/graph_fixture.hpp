@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sim/driver_under_test.hpp"
@@ -50,12 +51,18 @@ class GraphTest : public Rules {
     for (const CUstream each : streams_) end_left_capture(each);
     for (const CUstream each : streams_) EXPECT_EQ(cu().stream_destroy(each), CUDA_SUCCESS);
     for (const CUevent each : events_) EXPECT_EQ(cu().event_destroy(each), CUDA_SUCCESS);
-    EXPECT_EQ(cu().ctx_synchronize(), CUDA_SUCCESS);
-    for (const CUgraphExec each : execs_) EXPECT_EQ(cu().graph_exec_destroy(each), CUDA_SUCCESS);
-    for (const CUgraph each : graphs_) EXPECT_EQ(cu().graph_destroy(each), CUDA_SUCCESS);
+    destroy_graphs();
     EXPECT_EQ(cu().mem_free_host(values_), CUDA_SUCCESS);
     EXPECT_EQ(cu().library_unload(library_), CUDA_SUCCESS);
     Rules::TearDown();
+  }
+
+  void destroy_graphs() {
+    EXPECT_EQ(cu().ctx_synchronize(), CUDA_SUCCESS);
+    for (const CUgraphExec each : std::exchange(execs_, {}))
+      EXPECT_EQ(cu().graph_exec_destroy(each), CUDA_SUCCESS);
+    for (const CUgraph each : std::exchange(graphs_, {}))
+      EXPECT_EQ(cu().graph_destroy(each), CUDA_SUCCESS);
   }
 
   // Tests that break a capture need not end it.

@@ -76,6 +76,8 @@ struct kernel_call {
   unsigned grid[3], block[3], cluster[3];
   unsigned shared_memory_bytes;
   std::span<const std::byte> arguments;  ///< in the kernel's layout
+  /// As `cudaGraphSetConditional`; false where the launch has no such condition.
+  std::function<bool(std::uint64_t handle, unsigned value)> set_conditional;
 };
 using kernel_body = std::function<void(const kernel_call&)>;
 
