@@ -91,9 +91,16 @@ void advise(diagnosis& result) {
         {fmt::format("this driver of version {} has no cuStreamBeginRecaptureToGraph, which the "
                      "engine native needs",
                      version_text(chosen.driver.version())),
-         fmt::format("install a driver of version {} or newer, or try native on the simulated one: "
-                     "--driver sim --sim-version {}",
-                     version_text(needed), version_text(needed))});
+         fmt::format(
+             "the engine compare does the same here; for native install a driver of version "
+             "{} or newer, or try it on the simulated one: --driver sim --sim-version {}",
+             version_text(needed), version_text(needed))});
+}
+
+bool has_native(const diagnosis& found) noexcept {
+  return std::any_of(found.engines.begin(), found.engines.end(), [](const engine_status& status) {
+    return status.which == engine::native && status.usable;
+  });
 }
 
 }  // namespace
@@ -122,7 +129,7 @@ diagnosis diagnose(const driver_options& options) {
   else
     look_at_engines(result);
   advise(result);
-  if (result.usable()) look_at_failures(result);
+  if (has_native(result)) look_at_failures(result);
   return result;
 }
 

@@ -49,37 +49,11 @@ class contents_guard {
   detail::session_state& session_;
 };
 
-// Whether each node depends on earlier ones only, as captured nodes do.
-bool depends_backwards(const model::graph& nodes) {
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (const model::dependency& each : nodes.structure().dependencies(i))
-      if (each.node >= i) return false;
-  return true;
-}
-
-// What was captured, in the order of the calls. Where neither the driver nor those of cugraft's
-// calls tell of it, no engine that matches by order takes the graph.
-graph_content read_captured(detail::graph_state& graph, detail::session_state& session) {
-  std::vector<CUgraphNode> handles = nodes_of(*graph.table, graph.handle);
-  std::vector<CUgraphNode> known;
-  for (const node_note& note : session.notes())
-    if (note.node != nullptr) known.push_back(note.node);
-  const auto read = [&] {
-    return read_content(*graph.table, handles, session.layouts(), attribute_check::none);
-  };
-  bool in_order = put_in_creation_order(handles, known);
-  graph_content content = read();
-  if (in_order && !depends_backwards(content.nodes)) {  // too few are known to tell
-    std::reverse(handles.begin(), handles.end());
-    content = read();
-    in_order = depends_backwards(content.nodes);
-  }
-  graph.origin = in_order ? node_origin::stream_calls : node_origin::unknown;
-  return content;
-}
-
 void read_into(detail::graph_state& graph, detail::session_state& session) {
-  graph_content content = read_captured(graph, session);
+  captured_graph captured = read_captured(*graph.table, graph.handle, session.known_nodes());
+  graph.origin = captured.in_order ? node_origin::stream_calls : node_origin::unknown;
+  graph_content content =
+      read_content(*graph.table, std::move(captured), session.layouts(), attribute_check::none);
   graph.has_foreign_nodes = session.notes().size() < content.handles.size();
   graph.node_handles = std::move(content.handles);
   graph.nodes = std::move(content.nodes);

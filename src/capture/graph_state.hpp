@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/captured_graph.hpp"
 #include "capture/exec_values.hpp"
 #include "capture/fork_stream.hpp"
 #include "capture/node_params.hpp"
@@ -87,15 +88,10 @@ struct graph_content {
   model::graph nodes;
 };
 
-/// Reads a graph whose nodes are `handles`, in the order in which they shall be counted.
+/// Reads what the nodes of a graph do.
 /// @throws cuda_error
-graph_content read_content(const driver_table& table, std::vector<CUgraphNode> handles,
+graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes);
-
-/// Puts the nodes of a graph in the order of their creation, which `cuGraphGetNodes` was seen to
-/// give and is documented nowhere. `known` are some of them in that order.
-/// @return whether the order fits; if not, it is what it was
-bool put_in_creation_order(std::vector<CUgraphNode>& nodes, std::span<const CUgraphNode> known);
 
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);
@@ -119,10 +115,6 @@ class graph_context_scope {
  private:
   std::optional<context_scope> scope_;
 };
-
-/// Nodes of a driver graph in its own order.
-/// @throws cuda_error
-std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph);
 
 /// Each node's owner, null where it has none.
 owner_list owners_of(const model::graph& nodes);

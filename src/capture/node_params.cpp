@@ -250,10 +250,17 @@ CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept {
 
 std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const* extra,
                                         const model::kernel_layout& layout) {
-  std::vector<std::byte> packed(layout.bytes);
+  std::vector<std::byte> packed;
+  pack_arguments_into(packed, kernel_params, extra, layout);
+  return packed;
+}
+
+void pack_arguments_into(std::vector<std::byte>& packed, void* const* kernel_params,
+                         void* const* extra, const model::kernel_layout& layout) {
+  packed.assign(layout.bytes, std::byte{0});
   if (extra == nullptr) {
     if (kernel_params != nullptr) model::pack_arguments(layout, kernel_params, packed.data());
-    return packed;
+    return;
   }
   const void* buffer = nullptr;
   std::size_t size = 0;
@@ -267,7 +274,6 @@ std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const*
     std::memcpy(packed.data() + parameter.offset,
                 static_cast<const std::byte*>(buffer) + parameter.offset, parameter.size);
   }
-  return packed;
 }
 
 model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept {

@@ -44,6 +44,10 @@ CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept;
 std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const* extra,
                                         const model::kernel_layout& layout);
 
+/// The same into bytes that are there.
+void pack_arguments_into(std::vector<std::byte>& packed, void* const* kernel_params,
+                         void* const* extra, const model::kernel_layout& layout);
+
 model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept;
 
 /// Of either version of the driver's struct.

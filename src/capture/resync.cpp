@@ -71,8 +71,8 @@ void read_again(detail::graph_state& graph) {
   std::vector<CUgraphNode> known = graph.node_handles;
   std::erase_if(known, [&](CUgraphNode node) { return !there.contains(node); });
   const bool in_order = put_in_creation_order(handles, known);
-  graph_content now =
-      read_content(*graph.table, std::move(handles), layouts, attribute_check::semantic);
+  graph_content now = read_content(*graph.table, read_structure(*graph.table, std::move(handles)),
+                                   layouts, attribute_check::semantic);
   carry_over(graph, now);
   const bool same_structure =
       now.handles == graph.node_handles &&

@@ -2,10 +2,10 @@
 #include "capture/session.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "base/report.hpp"
+#include "capture/captured_graph.hpp"
 #include "capture/failures.hpp"
 #include "capture/graph_state.hpp"
 #include "driver/call.hpp"
@@ -28,33 +28,6 @@ CUcontext context_of(stream_ref stream) {
   CUcontext context = nullptr;
   call(stream, &driver_table::stream_get_ctx, stream.get(), &context);
   return context;
-}
-
-// `nodes` and everything that they wait for.
-std::unordered_set<CUgraphNode> ancestors(const driver_table& table,
-                                          std::vector<CUgraphNode> nodes) {
-  std::unordered_set<CUgraphNode> reached;
-  while (!nodes.empty()) {
-    const CUgraphNode node = nodes.back();
-    nodes.pop_back();
-    if (!reached.insert(node).second) continue;
-    std::size_t count = 0;
-    check(table.graph_node_get_dependencies(node, nullptr, nullptr, &count),
-          "cuGraphNodeGetDependencies");
-    if (count == 0) continue;
-    std::vector<CUgraphNode> before(count);
-    std::vector<CUgraphEdgeData> edges(count);
-    check(table.graph_node_get_dependencies(node, before.data(), edges.data(), &count),
-          "cuGraphNodeGetDependencies");
-    nodes.insert(nodes.end(), before.begin(), before.end());
-  }
-  return reached;
-}
-
-// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
-void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes) {
-  for (model::dependency& each : front)
-    if (nodes.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
 }
 
 bool is_legacy(stream_ref stream) noexcept {
@@ -107,7 +80,7 @@ void session_state::begin() {
   if (!result.ok()) {
     if (still_capturing(*table_, origin_.get()))
       end_capture(*table_, origin_.get(), &leftover);  // it took effect all the same
-    if (leftover != nullptr && !client_) discard_graph(*table_, leftover);
+    if (leftover != nullptr && !is_clients(leftover)) discard_graph(*table_, leftover);
     if (client_) client_->dropped();
     throw_begin_failure(result, origin_, client_ != nullptr);
   }
@@ -232,13 +205,16 @@ bool session_state::refresh(lane& where, bool own) {
           true});
     return false;
   }
-  if (client_ && !read_front(nodes, edges, count)) {
+  at_read_.nodes.assign(nodes, nodes + count);
+  at_read_.edges.assign(edges, edges + count);
+  if (matches_at_calls() && !read_front()) {
     fail({mismatch::unknown_node,
           {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"},
           !own});
     return false;
   }
-  where.nodes.assign(nodes, nodes + count);
+  std::swap(where.at, at_read_);
+  if (!matches_at_calls()) return true;
   where.front.swap(front_read_);
   for (const model::dependency& each : where.front)
     matched_ = std::max<std::size_t>(matched_, each.node + 1);
@@ -246,13 +222,12 @@ bool session_state::refresh(lane& where, bool own) {
 }
 
 // Fills `front_read_`; false if the graph does not have one of the nodes.
-bool session_state::read_front(const CUgraphNode* nodes, const CUgraphEdgeData* edges,
-                               std::size_t count) {
+bool session_state::read_front() {
   front_read_.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto position = client_->position(nodes[i]);
+  for (std::size_t i = 0; i < at_read_.nodes.size(); ++i) {
+    const auto position = client_->position(at_read_.nodes[i]);
     if (!position) return false;
-    front_read_.push_back({*position, {edges[i].from_port, edges[i].to_port, edges[i].type}});
+    front_read_.push_back({*position, edge_data_of(at_read_, i)});
   }
   return true;
 }
@@ -266,12 +241,12 @@ bool session_state::keeps_going(lane& where, const call_result& result) {
     fail({mismatch::driver_failure, result});
     return false;
   }
-  const std::vector<CUgraphNode> before = where.nodes;
+  const std::vector<CUgraphNode> before = where.at.nodes;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   const bool asked = table_->stream_is_capturing(where.stream.get(), &status) == CUDA_SUCCESS;
   if (asked && status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     if (!refresh(where)) return false;
-    if (where.nodes == before)
+    if (where.at.nodes == before)
       check(result.code, result.function, where.stream.get());  // throws: nothing happened
     fail({mismatch::driver_failure, result});
     return false;
@@ -284,16 +259,13 @@ void session_state::fail(session_failure failure) {
   if (failure_) return;
   failure_ = failure;
   if (!client_) return;
-  note_matched();
+  try {
+    note_found();
+  } catch (const cuda_error&) {
+    // then nothing is known of what was captured, and the failure alone is told
+  }
   hold_streams();
   client_->dropped();  // after the capture: a graph is not destroyed while it is captured into
-}
-
-void session_state::note_matched() {
-  if (found_.size() != 0) return;
-  const model::graph& expected = client_->expected();
-  for (std::size_t i = 0; i < matched_ && i < expected.size(); ++i)
-    found_.append(expected.kind(i), expected.structure().dependencies(i));
 }
 
 void session_state::observe() noexcept {
@@ -319,7 +291,7 @@ void session_state::drop_contents() noexcept {
 void session_state::hold_streams() noexcept {
   CUgraph unused = nullptr;
   const call_result over = end_capture(*table_, origin_.get(), &unused);
-  if (unused != nullptr && unused != client_->target()) discard_graph(*table_, unused);
+  if (unused != nullptr && !is_clients(unused)) discard_graph(*table_, unused);
   if (failure_->foreign && over.code == newer::error_graph_recapture_failure)
     failure_ = session_failure{mismatch::unknown_node, over, true};
   if (table_->stream_begin_capture(origin_.get(), CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS)
@@ -344,71 +316,6 @@ void session_state::hold(stream_ref stream) noexcept {
   }
 }
 
-// Whether the driver went on to a new node of the graph, and the node waits for what the graph's
-// does: a driver may tell of a mismatch at the end only, or not look at the kind of an edge.
-bool session_state::is_where_expected(const lane& where, std::size_t matched, bool programmatic) {
-  if (where.front.size() != 1 || where.front.front().node < matched) return false;
-  const model::graph& expected = client_->expected();
-  if (programmatic) make_programmatic(front_before_, expected.structure());
-  std::sort(front_before_.begin(), front_before_.end());
-  const auto last = std::unique(front_before_.begin(), front_before_.end());
-  const auto wanted = expected.structure().dependencies(where.front.front().node);
-  return std::equal(front_before_.begin(), last, wanted.begin(), wanted.end());
-}
-
-void session_state::track(lane& where, node_kind kind, node_note note) {
-  if (!client_) return;
-  const auto position = static_cast<std::uint32_t>(found_.size());
-  if (note.programmatic) make_programmatic(where.front, found_);
-  found_.append(kind, where.front);
-  tracked_notes_.push_back(std::move(note));
-  where.front.assign(1, {position, {}});
-}
-
-node_summary session_state::found_summary(std::size_t position) const {
-  node_summary summary{{{{static_cast<std::uint32_t>(position), 0}}}, node_kind::empty, {}, {}};
-  if (position >= found_.size()) return summary;
-  summary.kind = found_.kind(position);
-  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
-  if (position < first_tracked) {
-    summary.name = client_->expected().name(position);
-    summary.tag = client_->expected().tag(position);
-  } else {
-    const node_note& note = tracked_notes_[position - first_tracked];
-    if (note.layout) summary.name = note.layout->name;
-    summary.tag = tags_[note.tag];
-  }
-  return summary;
-}
-
-// The last nodes of streams that nobody waits for, as far as the origin does not reach them. Read
-// before the end: afterwards the graph is gone (driver rules, 2.4).
-std::vector<node_summary> session_state::unjoined_leaves() {
-  std::vector<CUgraphNode> leaves;
-  for (const lane& each : lanes_)
-    if (each.stream != origin_ && !each.joined)
-      leaves.insert(leaves.end(), each.nodes.begin(), each.nodes.end());
-  if (leaves.empty()) return {};
-  const std::unordered_set<CUgraphNode> reached = ancestors(*table_, lanes_.front().nodes);
-  const std::vector<CUgraphNode> all = nodes_of(*table_, captured_graph_);
-  std::vector<node_summary> result;
-  for (const CUgraphNode leaf : leaves) {
-    if (reached.contains(leaf)) continue;
-    const auto position =
-        static_cast<std::uint32_t>(std::find(all.begin(), all.end(), leaf) - all.begin());
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    check(table_->graph_node_get_type(leaf, &type), "cuGraphNodeGetType");
-    node_summary summary{{{{position, 0}}}, static_cast<node_kind>(type), {}, {}};
-    for (const node_note& note : notes_) {
-      if (note.node != leaf) continue;
-      if (note.layout) summary.name = note.layout->name;
-      summary.tag = tags_[note.tag];
-    }
-    result.push_back(std::move(summary));
-  }
-  return result;
-}
-
 session_state::ended session_state::end_driver_capture() noexcept {
   ended result;
   if (!failure_) {
@@ -420,8 +327,8 @@ session_state::ended session_state::end_driver_capture() noexcept {
   }
   result.result = end_capture(*table_, origin_.get(), &result.graph);
   const bool wanted = !held_ && !failure_ && result.result.ok();
-  const bool is_clients = client_ && result.graph == client_->target();
-  if (result.graph != nullptr && !is_clients && (client_ || !wanted)) {
+  const bool is_other = client_ && client_->target() != nullptr;  // than the client's own
+  if (result.graph != nullptr && !is_clients(result.graph) && (is_other || !wanted)) {
     discard_graph(*table_, result.graph);
     result.graph = nullptr;
   }
@@ -447,10 +354,8 @@ void session_state::abandon() noexcept {
     if (phase_ != phase::open) return;
   }
   ended result = end();
-  if (client_)
-    client_->dropped();
-  else if (result.graph != nullptr)
-    discard_graph(*table_, result.graph);
+  if (client_) client_->dropped();
+  if (result.graph != nullptr && !is_clients(result.graph)) discard_graph(*table_, result.graph);
   drop_contents();
 }
 

@@ -33,8 +33,12 @@ class capture_client {
   /// Puts `stream` into capture.
   virtual call_result begin(CUstream stream, CUstreamCaptureMode mode) = 0;
 
-  /// The driver's graph that is captured into.
+  /// The client's own graph that is captured into; null where the capture makes one.
   virtual CUgraph target() const noexcept = 0;
+
+  /// Whether the driver compares node by node as they come, so that `position` knows them; else
+  /// what was captured is compared at the end.
+  virtual bool matches_at_calls() const noexcept = 0;
 
   /// The graph whose nodes are matched.
   virtual const model::graph& expected() const noexcept = 0;
@@ -66,6 +70,17 @@ struct session_failure {
   bool foreign = false;  ///< a call that cugraft did not make
 };
 
+/// A driver's dependency set, as it was read.
+struct driver_front {
+  std::vector<CUgraphNode> nodes;
+  std::vector<CUgraphEdgeData> edges;
+};
+
+/// The data of its `i`-th edge.
+inline model::edge_data edge_data_of(const driver_front& front, std::size_t i) noexcept {
+  return {front.edges[i].from_port, front.edges[i].to_port, front.edges[i].type};
+}
+
 /// One stream of a session.
 struct lane {
   explicit lane(stream_ref of) noexcept : stream(of) {}
@@ -73,8 +88,8 @@ struct lane {
   stream_ref stream;
   int priority = 0;
   bool blocking = false;                 ///< synchronises with the legacy stream
-  std::vector<CUgraphNode> nodes;        ///< the driver's dependency set, as last read
-  std::vector<model::dependency> front;  ///< the same as positions; re-captures only
+  driver_front at;                       ///< as last read
+  std::vector<model::dependency> front;  ///< the same as positions, where they are known
   std::uint64_t added = 0;               ///< how often something was added
   bool joined = true;                    ///< another stream of the session waits for all of it
 };
@@ -83,6 +98,7 @@ struct lane {
 struct event_note {
   lane* source = nullptr;
   std::uint64_t added = 0;  ///< of `source`, at the record
+  driver_front at;
   std::vector<model::dependency> front;
 };
 
@@ -155,16 +171,24 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::size_t matched() const noexcept { return matched_; }
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.
-  bool has_foreign_nodes() const noexcept { return notes_.size() < matched_; }
+  bool has_foreign_nodes() const noexcept {
+    return notes_.size() < (matches_at_calls() ? matched_ : captured_.size());
+  }
+  /// The nodes of a capture that is compared at its end, in the order of their creation; after
+  /// `note_found`.
+  const std::vector<CUgraphNode>& captured() const noexcept { return captured_; }
   capture_client* client() const noexcept { return client_.get(); }
   std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
-  /// Positions that were matched, for a failure that shows at the end only.
-  void note_matched();
+  /// Makes `found` and `matched` what the driver has so far. Does nothing once that was done.
+  /// @throws cuda_error  where the capture has to be read, and cannot be
+  void note_found();
   stream_ref origin() const noexcept { return origin_; }
   CUcontext context() const noexcept { return context_; }
   capture_mode mode() const noexcept { return mode_; }
   const driver_table& table() const noexcept { return *table_; }
   std::vector<std::string> open_forks() const;
+  /// The nodes that cugraft put in, in the order of the calls.
+  std::vector<CUgraphNode> known_nodes() const;
 
   /// Lets go of what was given to the session; builders may outlive it.
   void drop_contents() noexcept;
@@ -191,7 +215,11 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void take_out_last() noexcept;
   lane* find_lane(stream_ref stream) noexcept;
   bool refresh(lane& where, bool own = false);
-  bool read_front(const CUgraphNode* nodes, const CUgraphEdgeData* edges, std::size_t count);
+  bool matches_at_calls() const noexcept { return client_ && client_->matches_at_calls(); }
+  bool is_clients(CUgraph graph) const noexcept { return client_ && graph == client_->target(); }
+  bool read_front();
+  void note_captured();
+  void name_first_difference();
   bool keeps_going(lane& asked, const call_result& result);
   bool is_where_expected(const lane& where, std::size_t matched, bool programmatic);
   void track(lane& where, node_kind kind, node_note note);
@@ -231,12 +259,15 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   std::optional<session_failure> failure_;
   std::size_t matched_ = 0;
-  std::vector<model::dependency> front_read_;
+  driver_front at_read_;
+  std::vector<model::dependency> front_read_;    // the same as positions
   std::vector<model::dependency> front_before_;  // of the node that is being added
   bool held_ = false;
   std::string over_because_;
   model::structure found_;                // re-captures: what was matched, then what was tracked
-  std::vector<node_note> tracked_notes_;  // of the found nodes from `matched_` on
+  std::vector<node_note> tracked_notes_;  // of the last found nodes, which the driver did not match
+  std::vector<CUgraphNode> captured_;
+  bool found_noted_ = false;
   std::unordered_map<CUevent, event_note> events_;
 };
 

@@ -54,14 +54,14 @@ void session_state::add_node(lane& where, node_kind kind, node_note note,
   const std::size_t matched = matched_;
   if (!keeps_going(where, enqueued)) return track(where, kind, std::move(note));
   if (!refresh(where, true)) return track(where, kind, std::move(note));
-  if (client_ && !is_where_expected(where, matched, note.programmatic)) {
+  if (matches_at_calls() && !is_where_expected(where, matched, note.programmatic)) {
     matched_ = matched;
     where.front = front_before_;
     fail({mismatch::driver_failure,
           {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}});
     return track(where, kind, std::move(note));
   }
-  if (where.nodes.size() == 1) note.node = where.nodes.front();
+  if (where.at.nodes.size() == 1) note.node = where.at.nodes.front();
   notes_.push_back(std::move(note));
 }
 
@@ -101,10 +101,11 @@ void session_state::host_call(stream_ref stream, host_function function) {
   std::shared_ptr<const void> owner = made;
   const std::lock_guard lock(mutex_);
   require_open();
-  if (client_ && matched_ < client_->expected().size()) {
+  const std::size_t next = matches_at_calls() ? matched_ : notes_.size();
+  if (client_ && next < client_->expected().size()) {
     // Where the graph's own function is as good, it stays: then nothing changed for the driver.
-    const std::shared_ptr<const void>& old = client_->expected().owner(matched_);
-    const host_payload* former = payload_of(client_->expected(), matched_);
+    const std::shared_ptr<const void>& old = client_->expected().owner(next);
+    const host_payload* former = payload_of(client_->expected(), next);
     if (former != nullptr && same_host_function(former->function, payload->function)) owner = old;
   }
   void* const data = const_cast<void*>(owner.get());
@@ -115,7 +116,7 @@ void session_state::host_call(stream_ref stream, host_function function) {
 }
 
 void session_state::record_event(lane& where, CUevent event) {
-  events_[event] = {&where, where.added, where.front};
+  events_[event] = {&where, where.added, where.at, where.front};
 }
 
 void session_state::wait_event(lane& where, CUevent event) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/registry.hpp"
 
+#include "engines/compare/compare_engine.hpp"
 #include "engines/native/native_engine.hpp"
 
 namespace cugraft {
 
-std::vector<engine_info> registered_engines() { return {native_engine_info()}; }
+std::vector<engine_info> registered_engines() {
+  return {native_engine_info(), compare_engine_info()};
+}
 
 }  // namespace cugraft

@@ -9,23 +9,22 @@
 namespace cugraft {
 namespace {
 
-constexpr const char* until_compare =
-    "capture anew and instantiate until the engine compare is delivered";
+constexpr const char* instead_of_native = "use engine::compare, which works from 12.4 on";
 
 [[noreturn]] void refuse_undelivered(const std::string& what, const char* comes_with) {
   throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);
 }
 
 void refuse_undelivered_options(const recapture_options& options) {
-  if (options.with == engine::compare || options.with == engine::direct)
+  if (options.with == engine::direct)
     refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
   if (options.in_place) refuse_undelivered("recapture_options::in_place", "the other node kinds");
   if (options.replace_structure)
-    refuse_undelivered("recapture_options::replace_structure", "the engine compare");
+    refuse_undelivered("recapture_options::replace_structure", "a later version");
   if (options.may_rerun_body)
-    refuse_undelivered("recapture_options::may_rerun_body", "the engine compare");
+    refuse_undelivered("recapture_options::may_rerun_body", "the engine direct");
   if (options.attributes == attribute_check::all)
-    refuse_undelivered("attribute_check::all", "the engine compare");
+    refuse_undelivered("attribute_check::all", "a later version");
 }
 
 void refuse_contradictions(const recapture_options& options) {
@@ -47,14 +46,24 @@ const engine_info& find(const std::vector<engine_info>& engines, engine which) {
 std::unique_ptr<recapture_engine> make_native(const engine_info& native,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
-  driver_of(*graph->table).require(feature::recapture_to_graph, until_compare);
-  if (const std::string refusal = native.refusal(*graph); !refusal.empty()) {
-    if (options.with == engine::native)
-      throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
-    throw not_implemented_error("no delivered engine takes " + identify(graph->handle) + ": " +
-                                refusal + ", when it is delivered");
-  }
+  driver_of(*graph->table).require(feature::recapture_to_graph, instead_of_native);
+  if (const std::string refusal = native.refusal(*graph); !refusal.empty())
+    throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
   return native.make(graph, options);
+}
+
+std::unique_ptr<recapture_engine> make_compare(const engine_info& compare,
+                                               const std::shared_ptr<detail::graph_state>& graph,
+                                               const recapture_options& options) {
+  if (const std::string refusal = compare.refusal(*graph); !refusal.empty())
+    throw not_implemented_error("no delivered engine takes " + identify(graph->handle) + ": " +
+                                refusal + "; capture and instantiate it anew");
+  return compare.make(graph, options);
+}
+
+bool takes(const engine_info& native, const detail::graph_state& graph, stream_ref stream) {
+  return driver_of(*graph.table).supports(feature::recapture_to_graph) &&
+         native.refusal(graph).empty() && native.status(stream.get_context()).automatic;
 }
 
 }  // namespace
@@ -66,15 +75,10 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   refuse_undelivered_options(options);
   const std::vector<engine_info> engines = registered_engines();
   const engine_info& native = find(engines, engine::native);
-  auto made = make_native(native, graph, options);
-  if (options.with == engine::native) return made;
-  const engine_status status = native.status(stream.get_context());
-  if (!status.automatic)
-    throw not_implemented_error(
-        "engine::automatic leaves native alone on this driver (" + status.why +
-        ") and the engine compare is not delivered yet; name engine::native "
-        "to use it all the same");
-  return made;
+  const bool is_native = options.with == engine::native ||
+                         (options.with == engine::automatic && takes(native, *graph, stream));
+  return is_native ? make_native(native, graph, options)
+                   : make_compare(find(engines, engine::compare), graph, options);
 }
 
 }  // namespace cugraft

@@ -19,6 +19,7 @@ struct recapture_run final : capture_client {
     return engine->begin(stream, mode);
   }
   CUgraph target() const noexcept override { return engine->target(); }
+  bool matches_at_calls() const noexcept override { return engine->matches_at_calls(); }
   const model::graph& expected() const noexcept override { return graph->nodes; }
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
     return engine->position(node);

@@ -288,10 +288,7 @@ TEST_P(EngineFailures, LaunchesOfOtherThreadsAreFound) {
   EXPECT_EQ(session.end().nodes_changed(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineFailures,
-                         ::testing::Values(engine_case{engine::native, 13030},
-                                           engine_case{engine::native, 13050}),
-                         &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineFailures, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

@@ -361,8 +361,7 @@ TEST_P(EngineFaults, CallsMayFailByChance) {
   EXPECT_GT(hits, CUGRAFT_SOAK_STEPS / 80);  // some runs make few calls
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults,
-                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

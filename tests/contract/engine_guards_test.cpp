@@ -281,9 +281,9 @@ TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, with({.in_place = true}))),
                not_implemented_error);
   EXPECT_THROW(static_cast<void>(graph::borrow(driver(), g.get())), not_implemented_error);
-  recapture_options compare;
-  compare.with = engine::compare;
-  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, compare)), not_implemented_error);
+  recapture_options direct;
+  direct.with = engine::direct;
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, direct)), not_implemented_error);
   EXPECT_FALSE(stream_.is_capturing());
 }
 
@@ -314,8 +314,7 @@ TEST_P(EngineGuards, WaitingForOtherStreamsAndEventsEndsNobodysCapture) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards,
-                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

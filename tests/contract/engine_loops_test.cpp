@@ -155,8 +155,7 @@ TEST_P(EngineLoops, C040_OtherCountsAreRefusedAndTheNextStepWorks) {
   EXPECT_EQ(run(e, x_), 5.0F);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineLoops,
-                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineLoops, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

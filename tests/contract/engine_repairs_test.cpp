@@ -303,7 +303,7 @@ TEST_P(EngineGenerations, OwnersThatCallCudaEndNobodysCapture) {
   EXPECT_EQ(session.end().node_count(), 1U);
 }
 
-constexpr auto cases = [] { return ::testing::Values(engine_case{engine::native, 13030}); };
+constexpr auto cases = [] { return ::testing::ValuesIn(engine_cases()); };
 INSTANTIATE_TEST_SUITE_P(Engines, EngineRepairs, cases(), &case_name);
 INSTANTIATE_TEST_SUITE_P(Engines, EngineGenerations, cases(), &case_name);
 

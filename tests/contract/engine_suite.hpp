@@ -19,6 +19,9 @@ struct engine_case {
   int version = 13030;
 };
 
+/// Every engine that there is, on the oldest and the newest driver that it is for.
+std::vector<engine_case> engine_cases();
+
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
 
 /// The fixture also proves that the engine asked for is the one that ran.

@@ -3,6 +3,10 @@
 
 namespace cugraft::testing {
 
+std::vector<engine_case> engine_cases() {
+  return {{engine::native, 13030}, {engine::compare, 12040}, {engine::compare, 13030}};
+}
+
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info) {
   return std::string(to_string(info.param.which)) + "_on_" + std::to_string(info.param.version);
 }
@@ -29,9 +33,12 @@ float EngineSuite::run(graph_exec& exec, const device_buffer& x) {
   return read(x).front();
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineSuite,
-                         ::testing::Values(engine_case{engine::native, 13030},
-                                           engine_case{engine::native, 13050}),
-                         &case_name);
+INSTANTIATE_TEST_SUITE_P(
+    Engines, EngineSuite,
+    ::testing::Values(engine_case{engine::native, 13030}, engine_case{engine::native, 13050},
+                      engine_case{engine::compare, 12040}, engine_case{engine::compare, 12080},
+                      engine_case{engine::compare, 13000}, engine_case{engine::compare, 13020},
+                      engine_case{engine::compare, 13030}),
+    &case_name);
 
 }  // namespace cugraft::testing

@@ -164,15 +164,28 @@ class DriverTest(unittest.TestCase):
 
 class EngineTest(unittest.TestCase):
     def test_an_engine_that_is_not_delivered_says_so(self):
-        for engine in ("compare", "direct"):
-            done = tool.run("demo", "--driver", "sim", "--engine", engine)
-            self.assertEqual(done.returncode, tool.USAGE)
-            self.assertEqual(done.stdout, "")
-            self.assertEqual(
-                done.stderr,
-                f"cugraft: the engine {engine} is not delivered yet: "
-                "it comes with a later version\n",
+        done = tool.run("demo", "--driver", "sim", "--engine", "direct")
+        self.assertEqual(done.returncode, tool.USAGE)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(
+            done.stderr,
+            "cugraft: the engine direct is not delivered yet: it comes with a later version\n",
+        )
+
+    def test_compare_runs_on_every_version(self):
+        for version in ("12.4", "13.0", "13.3"):
+            status, result = tool.run_json(
+                "demo", "--driver", "sim", "--sim-version", version, "--engine", "compare"
             )
+            self.assertEqual(status, tool.OK)
+            self.assertEqual(result["engine"], "compare")
+            self.assertIs(result["agree"], True)
+
+    def test_automatic_takes_compare_where_there_is_no_native(self):
+        status, result = tool.run_json("demo", "--driver", "sim", "--sim-version", "13.0")
+        self.assertEqual(status, tool.OK)
+        self.assertEqual(result["engine"], "compare")
+        self.assertIs(result["agree"], True)
 
 
 class OldDriverTest(unittest.TestCase):
@@ -199,12 +212,6 @@ class OldDriverTest(unittest.TestCase):
         self.assertEqual(result["required_version"], 13030)
         self.assertEqual(result["found_version"], 12080)
         self.assertIn("instead", result)
-
-    def test_automatic_needs_native_until_there_are_other_engines(self):
-        done = tool.run("demo", "--driver", "sim", "--sim-version", "12.4")
-        self.assertEqual(done.returncode, tool.UNSUPPORTED)
-        self.assertIn("13.3", done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1)
 
 
 if __name__ == "__main__":

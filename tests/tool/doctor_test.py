@@ -62,8 +62,9 @@ class DoctorTest(unittest.TestCase):
                 {
                     "missing": "this driver of version 12.4 has no cuStreamBeginRecaptureToGraph, "
                     "which the engine native needs",
-                    "advice": "install a driver of version 13.3 or newer, or try native on the "
-                    "simulated one: --driver sim --sim-version 13.3",
+                    "advice": "the engine compare does the same here; for native install a driver "
+                    "of version 13.3 or newer, or try it on the simulated one: --driver sim "
+                    "--sim-version 13.3",
                 }
             ],
         )

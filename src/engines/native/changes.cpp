@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/host_payload.hpp"
+#include "engines/outcome.hpp"
 #include "model/difference.hpp"
 
 namespace cugraft {
@@ -37,8 +38,7 @@ std::vector<const node_note*> notes_by_node(const change_source& source) {
 
 model::attributes new_attributes(const change_source& source, std::uint32_t node,
                                  const node_note* note) {
-  if (note != nullptr && note->attributes) return *note->attributes;
-  return read_attributes(*source.graph.table, source.copy.node(node), source.attributes);
+  return attributes_now(source.graph, note, source.copy.node(node), source.attributes);
 }
 
 // What the node does now; `row` is null where the driver saw no difference.
@@ -126,12 +126,6 @@ bool is_written(const change_source& source, const recapture_outcome& outcome) {
   return model::differences(read, told->raw.after).empty();
 }
 
-bool same_payload(const model::node_value& before, const model::node_value& after) {
-  const host_payload* const old = payload_of(before);
-  const host_payload* const now = payload_of(after);
-  return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
-}
-
 }  // namespace
 
 native_row make_row(const model::graph& graph, std::uint32_t node, recapture_status status,
@@ -177,27 +171,19 @@ copy_content collect_changes(const change_source& source, std::vector<native_row
     const node_note* const note = notes[node];
     native_row* const row = row_of.empty() ? nullptr : row_of[node];
     if (!may_differ(source, node, row, note)) {
-      if (note != nullptr && note->owner && note->owner != graph.owner(node))
-        outcome.owners.emplace_back(node, note->owner);
+      note_owner(source.graph, node, note, outcome);
       continue;
     }
-    planned_change change;
-    change.node = node;
-    change.raw.before = graph.value(node);
-    change.raw.after = value_now(source, node, row, note);
-    if (graph.same(node, change.raw.after) || same_payload(change.raw.before, change.raw.after)) {
+    const model::node_value before = graph.value(node);
+    model::node_value now = value_now(source, node, row, note);
+    if (graph.same(node, now) || same_payload(before, now)) {
       content.set_back.push_back(node);
       // A host node goes on with its own function, at its address; another owner is taken over.
-      if (payload_of(change.raw.before) == nullptr && note != nullptr && note->owner &&
-          note->owner != graph.owner(node))
-        outcome.owners.emplace_back(node, note->owner);
+      if (payload_of(before) == nullptr) note_owner(source.graph, node, note, outcome);
       continue;
     }
-    change.raw.path.steps = {{node, 0}};
-    change.raw.tag = note != nullptr ? source.session.tag_text(note->tag) : graph.tag(node);
+    planned_change change = make_change(source.graph, source.session, node, note, std::move(now));
     if (row != nullptr) change.raw.native_status = row->status;
-    change.raw.node = source.graph.node_handles[node];
-    change.raw.judgement = model::judge(change.raw.before, change.raw.after);
     change.attributes_from = source.copy.node(node);
     require_attributes(source, change);
     outcome.changes.push_back(std::move(change));

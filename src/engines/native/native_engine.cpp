@@ -15,6 +15,7 @@
 #include "engines/native/changes.hpp"
 #include "engines/native/self_test.hpp"
 #include "engines/native/working_copy.hpp"
+#include "engines/outcome.hpp"
 
 namespace cugraft {
 namespace {
@@ -44,6 +45,8 @@ class native_engine final : public recapture_engine {
 
   CUgraph target() const noexcept override { return copy_.handle(); }
 
+  bool matches_at_calls() const noexcept override { return true; }
+
   const model::graph& expected() const noexcept override { return graph_->nodes; }
 
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
@@ -64,12 +67,7 @@ class native_engine final : public recapture_engine {
                 newer::graph_recapture_status status);
   recapture_failure failure_of(detail::session_state& session,
                                detail::session_state::ended& ended) const;
-  recapture_failure structural_failure(const detail::session_state& session,
-                                       const model::structure_mismatch& differs,
-                                       const char* function) const;
-  recapture_failure unreadable(const cuda_error& thrown) const;
   recapture_failure unwritten(std::uint32_t node) const;
-  std::optional<node_summary> summary(std::size_t position) const;
   session_failure cause_of(const detail::session_state& session,
                            const detail::session_state::ended& ended) const;
 
@@ -139,7 +137,7 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
     const change_source source{*graph_, session, attributes_, copy_};
     content_ = collect_changes(source, rows_, outcome);
   } catch (const cuda_error& thrown) {
-    outcome.failure = unreadable(thrown);
+    outcome.failure = unreadable_failure(*graph_, thrown, engine::native);
     return outcome;
   } catch (const not_written& thrown) {
     outcome.failure = unwritten(thrown.node);
@@ -180,7 +178,7 @@ session_failure native_engine::cause_of(const detail::session_state& session,
 recapture_failure native_engine::failure_of(detail::session_state& session,
                                             detail::session_state::ended& ended) const {
   const session_failure cause = cause_of(session, ended);
-  session.note_matched();
+  session.note_found();
   const model::graph& graph = graph_->nodes;
   const auto differs = model::first_mismatch(graph.structure(), session.found());
   // The driver's word counts for a mismatch; one that only shows in what was tracked counts where
@@ -196,49 +194,19 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
     const session_failure error{
         mismatch::driver_failure,
         {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}};
-    recapture_failure failure = describe_failure(session, error, summary(*error_at_), {});
+    recapture_failure failure =
+        describe_failure(session, error, summary_at(*graph_, *error_at_), {});
     failure.used = engine::native;
     failure.message += "; the driver gave this node the status error";
     return failure;
   }
   if (!structural) {
-    recapture_failure failure =
-        describe_failure(session, cause, summary(session.matched()), std::move(ended.unjoined));
+    recapture_failure failure = describe_failure(
+        session, cause, summary_at(*graph_, session.matched()), std::move(ended.unjoined));
     failure.used = engine::native;
     return failure;
   }
-  return structural_failure(session, *differs, cause.call.function);
-}
-
-recapture_failure native_engine::structural_failure(const detail::session_state& session,
-                                                    const model::structure_mismatch& differs,
-                                                    const char* function) const {
-  recapture_failure failure;
-  failure.why = differs.why;
-  failure.function = function;
-  failure.nodes_matched = differs.position;
-  failure.used = engine::native;
-  failure.expected = summary(differs.position);
-  if (differs.position < session.found().size())
-    failure.found = session.found_summary(differs.position);
-  failure.message =
-      mismatch_message({failure.why, failure.expected, failure.found, differs.position,
-                        graph_->nodes.size(), session.found().size()});
-  return failure;
-}
-
-// The driver accepted everything, but not all of it can be read from the working copy.
-recapture_failure native_engine::unreadable(const cuda_error& thrown) const {
-  recapture_failure failure;
-  failure.why = mismatch::driver_failure;
-  failure.code = thrown.code();
-  failure.function = thrown.function();
-  failure.nodes_matched = graph_->nodes.size();
-  failure.used = engine::native;
-  failure.message =
-      "the re-capture matched, but what changed could not be read; the graph is what it was: " +
-      std::string(thrown.what());
-  return failure;
+  return structural_failure(session, *graph_, *differs, engine::native, cause.call.function);
 }
 
 recapture_failure native_engine::unwritten(std::uint32_t node) const {
@@ -247,17 +215,12 @@ recapture_failure native_engine::unwritten(std::uint32_t node) const {
   failure.function = "cuStreamEndCapture";
   failure.nodes_matched = graph_->nodes.size();
   failure.used = engine::native;
-  failure.found = summary(node);
+  failure.found = summary_at(*graph_, node);
   failure.message = fmt::format(
       "the driver accepted the re-capture and did not write the change of node {} into the graph, "
       "so that engine::native cannot apply it on this driver; the graph is what it was",
       node);
   return failure;
-}
-
-std::optional<node_summary> native_engine::summary(std::size_t position) const {
-  if (position >= graph_->nodes.size()) return std::nullopt;
-  return summary_of(graph_->nodes, position);
 }
 
 engine_status status(const context& context) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capture/failures.hpp"
+#include "engines/outcome.hpp"
 
 namespace cugraft {
 
@@ -44,11 +45,7 @@ call_result working_copy::clone(const detail::graph_state& graph) {
 }
 
 std::shared_ptr<const void> working_copy::release_as_owner() {
-  const driver_table* const table = table_;
-  std::shared_ptr<const void> owner(
-      static_cast<const void*>(std::exchange(handle_, nullptr)), [table](const void* graph) {
-        discard_graph(*table, static_cast<CUgraph>(const_cast<void*>(graph)));
-      });
+  std::shared_ptr<const void> owner = graph_as_owner(*table_, std::exchange(handle_, nullptr));
   // Which nodes it had is still asked until it is cloned afresh
   stamp_ = 0;
   return owner;

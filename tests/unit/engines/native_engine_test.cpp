@@ -250,8 +250,8 @@ TEST_P(NativeSelfTest, FindsIt) {
   EXPECT_TRUE(status[0].usable);
   EXPECT_FALSE(status[0].automatic);
   EXPECT_NE(status[0].why.find("self-test failed"), std::string::npos) << status[0].why;
-  EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_)), not_implemented_error);
-  EXPECT_FALSE(stream_.is_capturing());
+  const change_report report = graph_.recapture(stream_, [&](graph_builder& gb) { body(gb); });
+  EXPECT_EQ(report.engine_used(), engine::compare);
 }
 
 INSTANTIATE_TEST_SUITE_P(Choices, NativeSelfTest,
@@ -366,22 +366,23 @@ class OldDriverTest : public NativeEngineTest {
 };
 
 TEST_F(OldDriverTest, VersionGateIsOneClearError) {
-  for (const engine which : {engine::native, engine::automatic}) {
-    const recapture_options options{.with = which};
-    try {
-      static_cast<void>(graph_.begin_recapture(stream_, options));
-      ADD_FAILURE() << "no error";
-    } catch (const unsupported_error& error) {
-      EXPECT_EQ(error.required_version(), 13030);
-      EXPECT_EQ(error.found_version(), 13000);
-      EXPECT_STREQ(error.what(),
-                   "native re-capture needs a driver of CUDA 13.3 or newer; this one has 13.0: "
-                   "update the driver, or capture anew and instantiate until the engine compare is "
-                   "delivered");
-    }
+  try {
+    static_cast<void>(graph_.begin_recapture(stream_, {.with = engine::native}));
+    ADD_FAILURE() << "no error";
+  } catch (const unsupported_error& error) {
+    EXPECT_EQ(error.required_version(), 13030);
+    EXPECT_EQ(error.found_version(), 13000);
+    EXPECT_STREQ(error.what(),
+                 "native re-capture needs a driver of CUDA 13.3 or newer; this one has 13.0: "
+                 "update the driver, or use engine::compare, which works from 12.4 on");
   }
   EXPECT_FALSE(stream_.is_capturing());
   EXPECT_FALSE(engines(context_)[0].usable);
+}
+
+TEST_F(OldDriverTest, AutomaticTakesCompare) {
+  const change_report report = graph_.recapture(stream_, [&](graph_builder& gb) { body(gb); });
+  EXPECT_EQ(report.engine_used(), engine::compare);
 }
 
 // Of a foreign launch only some attributes are known: the others are no reason to doubt the driver.

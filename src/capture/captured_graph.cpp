@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/captured_graph.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+
+#include "driver/call.hpp"
+
+namespace cugraft {
+namespace {
+
+using node_positions = std::unordered_map<CUgraphNode, std::uint32_t>;
+
+// A node's dependencies, in one driver call for as many as captures make.
+class dependency_reader {
+ public:
+  dependency_reader(const driver_table& table, const node_positions& positions)
+      : table_(table), positions_(positions), nodes_(few), edges_(few) {}
+
+  const std::vector<model::dependency>& read(CUgraphNode node) {
+    std::size_t count = ask(node);
+    if (count == nodes_.size()) {  // there may be more
+      check(table_.graph_node_get_dependencies(node, nullptr, nullptr, &count), function);
+      nodes_.resize(count + 1);
+      edges_.resize(count + 1);
+      count = ask(node);
+    }
+    result_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      result_.push_back(
+          {positions_.at(nodes_[i]), {edges_[i].from_port, edges_[i].to_port, edges_[i].type}});
+    return result_;
+  }
+
+ private:
+  static constexpr std::size_t few = 16;
+  static constexpr const char* function = "cuGraphNodeGetDependencies";
+
+  std::size_t ask(CUgraphNode node) {
+    std::size_t count = nodes_.size();
+    check(table_.graph_node_get_dependencies(node, nodes_.data(), edges_.data(), &count), function);
+    return count;
+  }
+
+  const driver_table& table_;
+  const node_positions& positions_;
+  std::vector<CUgraphNode> nodes_;
+  std::vector<CUgraphEdgeData> edges_;
+  std::vector<model::dependency> result_;
+};
+
+// Whether each node depends on earlier ones only, as captured nodes do.
+bool depends_backwards(const model::structure& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (const model::dependency& each : nodes.dependencies(i))
+      if (each.node >= i) return false;
+  return true;
+}
+
+}  // namespace
+
+graph_structure read_structure(const driver_table& table, std::vector<CUgraphNode> nodes) {
+  graph_structure result{std::move(nodes), {}};
+  node_positions positions;
+  positions.reserve(result.nodes.size());
+  for (const CUgraphNode node : result.nodes)
+    positions.emplace(node, static_cast<std::uint32_t>(positions.size()));
+  dependency_reader dependencies(table, positions);
+  for (const CUgraphNode node : result.nodes) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    check(table.graph_node_get_type(node, &type), "cuGraphNodeGetType");
+    result.structure.append(static_cast<node_kind>(type), dependencies.read(node));
+  }
+  return result;
+}
+
+captured_graph read_captured(const driver_table& table, CUgraph graph,
+                             std::span<const CUgraphNode> known) {
+  std::vector<CUgraphNode> nodes = nodes_of(table, graph);
+  captured_graph result;
+  result.in_order = put_in_creation_order(nodes, known);
+  static_cast<graph_structure&>(result) = read_structure(table, std::move(nodes));
+  if (result.in_order && !depends_backwards(result.structure)) {  // too few are known to tell
+    std::reverse(result.nodes.begin(), result.nodes.end());
+    static_cast<graph_structure&>(result) = read_structure(table, std::move(result.nodes));
+    result.in_order = depends_backwards(result.structure);
+  }
+  return result;
+}
+
+std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph) {
+  std::size_t count = 0;
+  check(table.graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes", graph);
+  std::vector<CUgraphNode> nodes(count);
+  if (count != 0)
+    check(table.graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes", graph);
+  return nodes;
+}
+
+bool put_in_creation_order(std::vector<CUgraphNode>& nodes, std::span<const CUgraphNode> known) {
+  const auto fits = [&] {
+    auto at = nodes.begin();
+    for (const CUgraphNode each : known) {
+      at = std::find(at, nodes.end(), each);
+      if (at == nodes.end()) return false;
+    }
+    return true;
+  };
+  if (fits()) return true;
+  std::reverse(nodes.begin(), nodes.end());
+  if (fits()) return true;
+  std::reverse(nodes.begin(), nodes.end());
+  if (known.size() != nodes.size() ||
+      !std::is_permutation(known.begin(), known.end(), nodes.begin()))
+    return false;
+  nodes.assign(known.begin(), known.end());
+  return true;
+}
+
+}  // namespace cugraft

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "capture/captured_graph.hpp"
+#include "capture/session.hpp"
+#include "driver/call.hpp"
+
+// What a session has found so far: matched by the driver, read from what was captured, or tracked
+// once it has failed.
+
+namespace cugraft {
+namespace {
+
+// `nodes` and everything that they wait for.
+std::unordered_set<CUgraphNode> ancestors(const driver_table& table,
+                                          std::vector<CUgraphNode> nodes) {
+  std::unordered_set<CUgraphNode> reached;
+  while (!nodes.empty()) {
+    const CUgraphNode node = nodes.back();
+    nodes.pop_back();
+    if (!reached.insert(node).second) continue;
+    std::size_t count = 0;
+    check(table.graph_node_get_dependencies(node, nullptr, nullptr, &count),
+          "cuGraphNodeGetDependencies");
+    if (count == 0) continue;
+    std::vector<CUgraphNode> before(count);
+    std::vector<CUgraphEdgeData> edges(count);
+    check(table.graph_node_get_dependencies(node, before.data(), edges.data(), &count),
+          "cuGraphNodeGetDependencies");
+    nodes.insert(nodes.end(), before.begin(), before.end());
+  }
+  return reached;
+}
+
+// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
+void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes) {
+  for (model::dependency& each : front)
+    if (nodes.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
+}
+
+}  // namespace
+
+namespace detail {
+
+void session_state::note_found() {
+  if (std::exchange(found_noted_, true)) return;
+  if (!matches_at_calls()) return note_captured();
+  const model::graph& expected = client_->expected();
+  for (std::size_t i = 0; i < matched_ && i < expected.size(); ++i)
+    found_.append(expected.kind(i), expected.structure().dependencies(i));
+}
+
+// What the driver has is read; from here on positions are known, and what comes is tracked.
+void session_state::note_captured() {
+  captured_graph captured = read_captured(*table_, captured_graph_, known_nodes());
+  std::unordered_map<CUgraphNode, std::uint32_t> positions;
+  for (const CUgraphNode node : captured.nodes)
+    positions.emplace(node, static_cast<std::uint32_t>(positions.size()));
+  tracked_notes_.assign(captured.nodes.size(), {});
+  for (const node_note& note : notes_)
+    if (const auto found = positions.find(note.node); found != positions.end())
+      tracked_notes_[found->second] = note;
+  const auto front_of = [&](const driver_front& at) {
+    std::vector<model::dependency> front;
+    for (std::size_t i = 0; i < at.nodes.size(); ++i)
+      if (const auto found = positions.find(at.nodes[i]); found != positions.end())
+        front.push_back({found->second, edge_data_of(at, i)});
+    return front;
+  };
+  for (lane& each : lanes_) each.front = front_of(each.at);
+  for (auto& [event, note] : events_) note.front = front_of(note.at);
+  found_ = std::move(captured.structure);
+  captured_ = std::move(captured.nodes);
+  matched_ = captured_.size();
+  name_first_difference();
+}
+
+// The node that a mismatch will name. Kernels of foreign code are not known otherwise.
+void session_state::name_first_difference() {
+  const auto differs = model::first_mismatch(client_->expected().structure(), found_);
+  if (!differs) return;
+  matched_ = std::min(matched_, differs->position);
+  if (differs->position >= captured_.size()) return;
+  node_note& note = tracked_notes_[differs->position];
+  if (found_.kind(differs->position) != node_kind::kernel || note.layout) return;
+  CUDA_KERNEL_NODE_PARAMS params = {};
+  check(table_->graph_kernel_node_get_params(captured_[differs->position], &params),
+        "cuGraphKernelNodeGetParams");
+  note.layout = layouts_.of(function_of(params));
+}
+
+std::vector<CUgraphNode> session_state::known_nodes() const {
+  std::vector<CUgraphNode> known;
+  for (const node_note& note : notes_)
+    if (note.node != nullptr) known.push_back(note.node);
+  return known;
+}
+
+// Whether the driver went on to a new node of the graph, and the node waits for what the graph's
+// does: a driver may tell of a mismatch at the end only, or not look at the kind of an edge.
+bool session_state::is_where_expected(const lane& where, std::size_t matched, bool programmatic) {
+  if (where.front.size() != 1 || where.front.front().node < matched) return false;
+  const model::graph& expected = client_->expected();
+  if (programmatic) make_programmatic(front_before_, expected.structure());
+  std::sort(front_before_.begin(), front_before_.end());
+  const auto last = std::unique(front_before_.begin(), front_before_.end());
+  const auto wanted = expected.structure().dependencies(where.front.front().node);
+  return std::equal(front_before_.begin(), last, wanted.begin(), wanted.end());
+}
+
+void session_state::track(lane& where, node_kind kind, node_note note) {
+  if (!client_) return;
+  const auto position = static_cast<std::uint32_t>(found_.size());
+  if (note.programmatic) make_programmatic(where.front, found_);
+  found_.append(kind, where.front);
+  tracked_notes_.push_back(std::move(note));
+  where.front.assign(1, {position, {}});
+}
+
+node_summary session_state::found_summary(std::size_t position) const {
+  node_summary summary{{{{static_cast<std::uint32_t>(position), 0}}}, node_kind::empty, {}, {}};
+  if (position >= found_.size()) return summary;
+  summary.kind = found_.kind(position);
+  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
+  if (position < first_tracked) {
+    summary.name = client_->expected().name(position);
+    summary.tag = client_->expected().tag(position);
+  } else {
+    const node_note& note = tracked_notes_[position - first_tracked];
+    if (note.layout) summary.name = note.layout->name;
+    summary.tag = tags_[note.tag];
+  }
+  return summary;
+}
+
+// The last nodes of streams that nobody waits for, as far as the origin does not reach them. Read
+// before the end: afterwards the graph is gone (driver rules, 2.4).
+std::vector<node_summary> session_state::unjoined_leaves() {
+  std::vector<CUgraphNode> leaves;
+  for (const lane& each : lanes_)
+    if (each.stream != origin_ && !each.joined)
+      leaves.insert(leaves.end(), each.at.nodes.begin(), each.at.nodes.end());
+  if (leaves.empty()) return {};
+  const std::unordered_set<CUgraphNode> reached = ancestors(*table_, lanes_.front().at.nodes);
+  const std::vector<CUgraphNode> all = nodes_of(*table_, captured_graph_);
+  std::vector<node_summary> result;
+  for (const CUgraphNode leaf : leaves) {
+    if (reached.contains(leaf)) continue;
+    const auto position =
+        static_cast<std::uint32_t>(std::find(all.begin(), all.end(), leaf) - all.begin());
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    check(table_->graph_node_get_type(leaf, &type), "cuGraphNodeGetType");
+    node_summary summary{{{{position, 0}}}, static_cast<node_kind>(type), {}, {}};
+    for (const node_note& note : notes_) {
+      if (note.node != leaf) continue;
+      if (note.layout) summary.name = note.layout->name;
+      summary.tag = tags_[note.tag];
+    }
+    result.push_back(std::move(summary));
+  }
+  return result;
+}
+
+}  // namespace detail
+}  // namespace cugraft

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/compare/changes.hpp"
+
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "driver/call.hpp"
+#include "engines/outcome.hpp"
+
+namespace cugraft {
+namespace {
+
+class collector {
+ public:
+  collector(const captured_source& source, recapture_outcome& outcome)
+      : source_(source), graph_(source.graph), outcome_(outcome) {
+    for (const node_note& note : source.session.notes()) notes_.emplace(note.node, &note);
+  }
+
+  void compare(std::uint32_t position) {
+    const CUgraphNode node = source_.session.captured()[position];
+    const auto found = notes_.find(node);
+    const node_note* const note = found != notes_.end() ? found->second : nullptr;
+    if (graph_.nodes.kind(position) == node_kind::kernel)
+      compare_kernel(position, node, note);
+    else
+      compare_other(position, node, note);
+  }
+
+ private:
+  // An unchanged kernel costs no allocation.
+  void compare_kernel(std::uint32_t position, CUgraphNode node, const node_note* note) {
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    check(graph_.table->graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
+    const CUfunction function = function_of(params);
+    const auto& layout =
+        note != nullptr && note->layout ? note->layout : source_.session.layouts().of(function);
+    pack_arguments_into(arguments_, params.kernelParams, params.extra, *layout);
+    const bool is_known = note != nullptr && note->attributes;
+    if (!is_known) attributes_ = read_attributes(*graph_.table, node, source_.attributes);
+    const model::attributes& attributes = is_known ? *note->attributes : attributes_;
+    const model::kernel_view now{.function = function,
+                                 .layout = layout.get(),
+                                 .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
+                                 .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
+                                 .shared_memory_bytes = params.sharedMemBytes,
+                                 .attributes = &attributes,
+                                 .arguments = arguments_};
+    if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);
+    model::kernel_value value;
+    value.function = function;
+    value.layout = layout;
+    value.grid = now.grid;
+    value.block = now.block;
+    value.shared_memory_bytes = now.shared_memory_bytes;
+    value.attributes = attributes;
+    value.arguments = arguments_;
+    add(position, node, note, {node_kind::kernel, std::move(value), owner_of(position, note)});
+  }
+
+  void compare_other(std::uint32_t position, CUgraphNode node, const node_note* note) {
+    model::node_value now =
+        read_node(*graph_.table, node, source_.session.layouts(), source_.attributes);
+    if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);
+    now.owner = owner_of(position, note);
+    if (same_payload(graph_.nodes.value(position), now)) return;  // the graph's own stays
+    add(position, node, note, std::move(now));
+  }
+
+  void add(std::uint32_t position, CUgraphNode node, const node_note* note, model::node_value now) {
+    planned_change change = make_change(graph_, source_.session, position, note, std::move(now));
+    change.attributes_from = node;
+    outcome_.changes.push_back(std::move(change));
+  }
+
+  const std::shared_ptr<const void>& owner_of(std::uint32_t position,
+                                              const node_note* note) const noexcept {
+    return note != nullptr && note->owner ? note->owner : graph_.nodes.owner(position);
+  }
+
+  const captured_source& source_;
+  const detail::graph_state& graph_;
+  recapture_outcome& outcome_;
+  std::unordered_map<CUgraphNode, const node_note*> notes_;
+  std::vector<std::byte> arguments_;
+  model::attributes attributes_;
+};
+
+}  // namespace
+
+void collect_changes(const captured_source& source, recapture_outcome& outcome) {
+  collector collect(source, outcome);
+  for (std::uint32_t i = 0; i < source.graph.nodes.size(); ++i) collect.compare(i);
+}
+
+}  // namespace cugraft

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/compare/compare_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <unordered_map>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "driver/call.hpp"
+#include "engines/compare/changes.hpp"
+#include "engines/outcome.hpp"
+
+namespace cugraft {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class compare_engine final : public recapture_engine {
+ public:
+  compare_engine(std::shared_ptr<detail::graph_state> graph, const recapture_options& options)
+      : graph_(std::move(graph)), attributes_(options.attributes) {}
+  ~compare_engine() override { dropped(); }
+
+  engine which() const noexcept override { return engine::compare; }
+
+  call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
+    begun_ = clock::now();
+    return {graph_->table->stream_begin_capture(stream, mode), "cuStreamBeginCapture"};
+  }
+
+  CUgraph target() const noexcept override { return nullptr; }
+
+  bool matches_at_calls() const noexcept override { return false; }
+
+  const model::graph& expected() const noexcept override { return graph_->nodes; }
+
+  std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
+    const auto found = positions_.find(node);
+    if (found == positions_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  void dropped() noexcept override {
+    if (scratch_ != nullptr) discard_graph(*graph_->table, std::exchange(scratch_, nullptr));
+  }
+
+  void applied(std::uint64_t) noexcept override {
+    graph_->has_foreign_nodes = foreign_;
+    dropped();
+  }
+
+  recapture_outcome finish(detail::session_state& session) override;
+
+ private:
+  recapture_failure failure_of(const detail::session_state& session,
+                               detail::session_state::ended& ended) const;
+
+  std::shared_ptr<detail::graph_state> graph_;
+  attribute_check attributes_;
+  clock::time_point begun_;
+  CUgraph scratch_ = nullptr;  ///< what was captured, from the end of the capture on
+  std::unordered_map<CUgraphNode, std::uint32_t> positions_;
+  bool foreign_ = false;
+};
+
+// What was captured is read before the end: a capture that fails takes its graph with it.
+recapture_outcome compare_engine::finish(detail::session_state& session) {
+  session.observe();
+  recapture_outcome outcome;
+  std::optional<cuda_error> unreadable;
+  try {
+    session.note_found();
+  } catch (const cuda_error& thrown) {
+    unreadable = thrown;
+  }
+  auto ended = session.end();
+  scratch_ = ended.graph;
+  const auto compare_begun = clock::now();
+  outcome.timing.capture = compare_begun - begun_;
+  const bool is_whole = !session.failure() && ended.result.ok();
+  if (unreadable && is_whole) {
+    outcome.failure = unreadable_failure(*graph_, *unreadable, engine::compare);
+    return outcome;
+  }
+  if (!is_whole || session.matched() < graph_->nodes.size() ||
+      session.found().size() != graph_->nodes.size()) {
+    outcome.failure = failure_of(session, ended);
+    return outcome;
+  }
+  foreign_ = session.has_foreign_nodes();
+  try {
+    collect_changes({*graph_, session, attributes_}, outcome);
+  } catch (const cuda_error& thrown) {
+    outcome.failure = unreadable_failure(*graph_, thrown, engine::compare);
+    return outcome;
+  }
+  for (const CUgraphNode node : session.captured())
+    positions_.emplace(node, static_cast<std::uint32_t>(positions_.size()));
+  if (foreign_)
+    outcome.foreign_owner = graph_as_owner(*graph_->table, std::exchange(scratch_, nullptr));
+  outcome.timing.compare = clock::now() - compare_begun;
+  return outcome;
+}
+
+// A mismatch goes before a failure of the capture. Behind a failure foreign work is not seen, so
+// there a mismatch counts only where there is none, or in what was read.
+recapture_failure compare_engine::failure_of(const detail::session_state& session,
+                                             detail::session_state::ended& ended) const {
+  const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
+  const bool is_certain =
+      differs && (!session.failure() || differs->position < session.captured().size() ||
+                  (!session.has_foreign_nodes() && !graph_->has_foreign_nodes));
+  if (is_certain) return structural_failure(session, *graph_, *differs, engine::compare, "");
+  const session_failure cause = session.failure().value_or(failed_end(ended.result));
+  recapture_failure failure = describe_failure(
+      session, cause, summary_at(*graph_, session.matched()), std::move(ended.unjoined));
+  failure.used = engine::compare;
+  return failure;
+}
+
+engine_status status(const context&) {
+  return {.which = engine::compare, .usable = true, .automatic = true, .why = {}};
+}
+
+std::string refusal(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes.kind(i) != node_kind::empty && !graph.nodes.has_parameters(i))
+      return fmt::format("node {} is of the kind {}, which cannot be read back", i,
+                         to_string(graph.nodes.kind(i)));
+  return {};
+}
+
+std::unique_ptr<recapture_engine> make(std::shared_ptr<detail::graph_state> graph,
+                                       const recapture_options& options) {
+  return std::make_unique<compare_engine>(std::move(graph), options);
+}
+
+}  // namespace
+
+engine_info compare_engine_info() { return {engine::compare, &status, &refusal, &make}; }
+
+}  // namespace cugraft

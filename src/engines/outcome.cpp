@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/outcome.hpp"
+
+#include <string>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "capture/host_payload.hpp"
+#include "model/difference.hpp"
+
+namespace cugraft {
+
+std::optional<node_summary> summary_at(const detail::graph_state& graph, std::size_t position) {
+  if (position >= graph.nodes.size()) return std::nullopt;
+  return summary_of(graph.nodes, position);
+}
+
+recapture_failure structural_failure(const detail::session_state& session,
+                                     const detail::graph_state& graph,
+                                     const model::structure_mismatch& differs, engine used,
+                                     const char* function) {
+  recapture_failure failure;
+  failure.why = differs.why;
+  failure.function = function;
+  failure.nodes_matched = differs.position;
+  failure.used = used;
+  failure.expected = summary_at(graph, differs.position);
+  if (differs.position < session.found().size())
+    failure.found = session.found_summary(differs.position);
+  failure.message =
+      mismatch_message({failure.why, failure.expected, failure.found, differs.position,
+                        graph.nodes.size(), session.found().size()});
+  return failure;
+}
+
+recapture_failure unreadable_failure(const detail::graph_state& graph, const cuda_error& thrown,
+                                     engine used) {
+  recapture_failure failure;
+  failure.why = mismatch::driver_failure;
+  failure.code = thrown.code();
+  failure.function = thrown.function();
+  failure.nodes_matched = graph.nodes.size();
+  failure.used = used;
+  failure.message =
+      "the re-capture matched, but what changed could not be read; the graph is what it was: " +
+      std::string(thrown.what());
+  return failure;
+}
+
+model::attributes attributes_now(const detail::graph_state& graph, const node_note* note,
+                                 CUgraphNode node, attribute_check attributes) {
+  if (note != nullptr && note->attributes) return *note->attributes;
+  return read_attributes(*graph.table, node, attributes);
+}
+
+bool same_payload(const model::node_value& before, const model::node_value& after) {
+  const host_payload* const old = payload_of(before);
+  const host_payload* const now = payload_of(after);
+  return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
+}
+
+planned_change make_change(const detail::graph_state& graph, const detail::session_state& session,
+                           std::uint32_t node, const node_note* note, model::node_value now) {
+  planned_change change;
+  change.node = node;
+  change.raw.before = graph.nodes.value(node);
+  change.raw.after = std::move(now);
+  change.raw.path.steps = {{node, 0}};
+  change.raw.tag = note != nullptr ? session.tag_text(note->tag) : graph.nodes.tag(node);
+  change.raw.node = graph.node_handles[node];
+  change.raw.judgement = model::judge(change.raw.before, change.raw.after);
+  return change;
+}
+
+std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph) {
+  return {static_cast<const void*>(graph), [table = &table](const void* owned) {
+            discard_graph(*table, static_cast<CUgraph>(const_cast<void*>(owned)));
+          }};
+}
+
+void note_owner(const detail::graph_state& graph, std::uint32_t node, const node_note* note,
+                recapture_outcome& outcome) {
+  if (note != nullptr && note->owner && note->owner != graph.nodes.owner(node))
+    outcome.owners.emplace_back(node, note->owner);
+}
+
+}  // namespace cugraft

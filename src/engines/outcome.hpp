@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "driver/call.hpp"
+#include "engines/registry.hpp"
+
+// What engines say of a re-capture in the same words.
+
+namespace cugraft {
+
+/// The graph's node at a position; empty behind the last one.
+std::optional<node_summary> summary_at(const detail::graph_state& graph, std::size_t position);
+
+/// The structures differ. `function` is the driver's that told, empty where none did.
+recapture_failure structural_failure(const detail::session_state& session,
+                                     const detail::graph_state& graph,
+                                     const model::structure_mismatch& differs, engine used,
+                                     const char* function);
+
+/// The structures match, but what changed cannot be read.
+recapture_failure unreadable_failure(const detail::graph_state& graph, const cuda_error& thrown,
+                                     engine used);
+
+/// What a node's attributes are now: as cugraft launched it, else as `node` of the driver has them.
+model::attributes attributes_now(const detail::graph_state& graph, const node_note* note,
+                                 CUgraphNode node, attribute_check attributes);
+
+/// Whether both are host functions of cugraft's that may stand for each other.
+bool same_payload(const model::node_value& before, const model::node_value& after);
+
+/// A change of `node`, judged; `note` is null where foreign code made it.
+planned_change make_change(const detail::graph_state& graph, const detail::session_state& session,
+                           std::uint32_t node, const node_note* note, model::node_value now);
+
+/// What foreign code attached to a graph lives as long as that: an owner that destroys it.
+std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph);
+
+/// Notes who keeps an unchanged node alive from now on, if that is somebody else.
+void note_owner(const detail::graph_state& graph, std::uint32_t node, const node_note* note,
+                recapture_outcome& outcome);
+
+}  // namespace cugraft
