@@ -99,7 +99,7 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
   }
 
   recapture_result again(recapture_options options = {}) {
-    options.with = engine::native;
+    options.with = engine_;
     return graph_.try_recapture(
         stream_, [this](graph_builder& gb) { body(gb); }, options);
   }
@@ -180,6 +180,7 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
   kernel saxpy_ = library_.get_kernel("saxpy");
   stream stream_{context_}, side_{context_};
   device_buffer x_{context_, 64}, y_{context_, 64};
+  engine engine_ = engine::native;
   float value_ = 1;
   std::shared_ptr<int> owner_ = std::make_shared<int>(1);
   graph graph_ = capture(stream_, [this](graph_builder& gb) { body(gb); });
@@ -187,11 +188,15 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
 };
 
 TEST_F(OutOfMemoryTest, AtAnyPointOfARecaptureTheGraphIsOldOrNew) {
-  const std::size_t all = differences_from(3);
-  ASSERT_EQ(all, 3U);
-  long nth = 0;
-  while (fail_allocation(nth, all)) ++nth;
-  EXPECT_GT(nth, 20);  // they were reached
+  for (const engine which : {engine::native, engine::compare}) {
+    SCOPED_TRACE(to_string(which));
+    engine_ = which;
+    const std::size_t all = differences_from(3);
+    ASSERT_EQ(all, 3U);
+    long nth = 0;
+    while (fail_allocation(nth, all)) ++nth;
+    EXPECT_GT(nth, 20);  // they were reached
+  }
 }
 
 TEST_F(OutOfMemoryTest, AtAnyPointOfAnUpdateTheExecutableIsOldOrNew) {
