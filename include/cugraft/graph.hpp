@@ -216,20 +216,21 @@ class CUGRAFT_API graph {
 
   /// Compares with `other`, a graph that was captured elsewhere, and takes its parameters over, as
   /// a re-capture with `compare` does. `other` stays the caller's and may be destroyed at return:
-  /// if anything changed, a clone of it is kept for its user objects.
-  /// @throws recapture_error  if the structure differs; the graph is what it was
-  /// @throws usage_error      if `other` is null, a session is open, or an option does not apply
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// if anything changed, a clone of it is kept for its user objects. Host functions in it are
+  /// unknown to cugraft, so they count as changed unless function and data are the same.
+  /// @throws recapture_error        if the structure differs; the graph is what it was
+  /// @throws usage_error            if `other` is null, a session is open, or an option does not
+  ///                                apply: another engine than `compare`, `on_native_mismatch`
+  /// @throws cuda_error             if `other` cannot be read
+  /// @throws not_implemented_error  if the graph holds nodes that cannot be read back
   change_report update_from(CUgraph other, const recapture_options& options = {});
 
   /// As above; `other` is kept as long as something of it is needed.
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// @throws usage_error  also if `other` is this graph, of another driver, or in a session
   change_report update_from(graph other, const recapture_options& options = {});
 
   /// As `update_from`, with the failure as a value.
-  /// Not delivered yet: throws `not_implemented_error`.
   recapture_result try_update_from(CUgraph other, const recapture_options& options = {});
-  /// Not delivered yet: throws `not_implemented_error`.
   recapture_result try_update_from(graph other, const recapture_options& options = {});
 
   /// Makes an executable graph. Calls `cuGraphInstantiateWithParams`.

@@ -91,6 +91,13 @@ bool same_owner(const std::shared_ptr<const void>& a,
          !given(b).owner_before(given(a));
 }
 
+std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph) {
+  return {static_cast<const void*>(graph), [table = &table](const void* owned) {
+            const auto gone = static_cast<CUgraph>(const_cast<void*>(owned));
+            release_or_report(*table, gone, &driver_table::graph_destroy, gone);
+          }};
+}
+
 void release_later(record_list records) noexcept {
   if (!records.empty()) release_queue::instance().push(std::move(records));
 }

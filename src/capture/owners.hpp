@@ -20,6 +20,9 @@ std::shared_ptr<const void> released_relaxed(const driver_table& table,
 bool same_owner(const std::shared_ptr<const void>& a,
                 const std::shared_ptr<const void>& b) noexcept;
 
+/// What foreign code attached to a graph lives as long as that: an owner that destroys it.
+std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph);
+
 using owner_list = std::vector<std::shared_ptr<const void>>;
 
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the

@@ -15,21 +15,26 @@ std::optional<node_summary> summary_at(const detail::graph_state& graph, std::si
   return summary_of(graph.nodes, position);
 }
 
-recapture_failure structural_failure(const detail::session_state& session,
-                                     const detail::graph_state& graph,
-                                     const model::structure_mismatch& differs, engine used,
-                                     const char* function) {
+found_nodes found_in(const detail::session_state& session,
+                     const model::structure_mismatch& differs) {
+  found_nodes found{session.found().size(), std::nullopt};
+  if (differs.position < found.count)
+    found.first_difference = session.found_summary(differs.position);
+  return found;
+}
+
+recapture_failure structural_failure(const detail::graph_state& graph,
+                                     const model::structure_mismatch& differs, found_nodes found,
+                                     engine used, const char* function) {
   recapture_failure failure;
   failure.why = differs.why;
   failure.function = function;
   failure.nodes_matched = differs.position;
   failure.used = used;
   failure.expected = summary_at(graph, differs.position);
-  if (differs.position < session.found().size())
-    failure.found = session.found_summary(differs.position);
-  failure.message =
-      mismatch_message({failure.why, failure.expected, failure.found, differs.position,
-                        graph.nodes.size(), session.found().size()});
+  failure.found = std::move(found.first_difference);
+  failure.message = mismatch_message({failure.why, failure.expected, failure.found,
+                                      differs.position, graph.nodes.size(), found.count});
   return failure;
 }
 
@@ -59,23 +64,22 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
   return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
 }
 
-planned_change make_change(const detail::graph_state& graph, const detail::session_state& session,
-                           std::uint32_t node, const node_note* note, model::node_value now) {
+planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
+                           std::string_view tag, model::node_value now) {
   planned_change change;
   change.node = node;
   change.raw.before = graph.nodes.value(node);
   change.raw.after = std::move(now);
   change.raw.path.steps = {{node, 0}};
-  change.raw.tag = note != nullptr ? session.tag_text(note->tag) : graph.nodes.tag(node);
+  change.raw.tag = tag;
   change.raw.node = graph.node_handles[node];
   change.raw.judgement = model::judge(change.raw.before, change.raw.after);
   return change;
 }
 
-std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph) {
-  return {static_cast<const void*>(graph), [table = &table](const void* owned) {
-            discard_graph(*table, static_cast<CUgraph>(const_cast<void*>(owned)));
-          }};
+std::string_view tag_now(const detail::graph_state& graph, const detail::session_state& session,
+                         std::uint32_t node, const node_note* note) {
+  return note != nullptr ? session.tag_text(note->tag) : graph.nodes.tag(node);
 }
 
 void note_owner(const detail::graph_state& graph, std::uint32_t node, const node_note* note,

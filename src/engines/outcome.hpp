@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "driver/call.hpp"
 #include "engines/registry.hpp"
@@ -15,11 +17,18 @@ namespace cugraft {
 /// The graph's node at a position; empty behind the last one.
 std::optional<node_summary> summary_at(const detail::graph_state& graph, std::size_t position);
 
+/// What came instead of the graph's nodes.
+struct found_nodes {
+  std::size_t count = 0;
+  std::optional<node_summary> first_difference{};  ///< empty behind the last one
+};
+found_nodes found_in(const detail::session_state& session,
+                     const model::structure_mismatch& differs);
+
 /// The structures differ. `function` is the driver's that told, empty where none did.
-recapture_failure structural_failure(const detail::session_state& session,
-                                     const detail::graph_state& graph,
-                                     const model::structure_mismatch& differs, engine used,
-                                     const char* function);
+recapture_failure structural_failure(const detail::graph_state& graph,
+                                     const model::structure_mismatch& differs, found_nodes found,
+                                     engine used, const char* function);
 
 /// The structures match, but what changed cannot be read.
 recapture_failure unreadable_failure(const detail::graph_state& graph, const cuda_error& thrown,
@@ -32,12 +41,13 @@ model::attributes attributes_now(const detail::graph_state& graph, const node_no
 /// Whether both are host functions of cugraft's that may stand for each other.
 bool same_payload(const model::node_value& before, const model::node_value& after);
 
-/// A change of `node`, judged; `note` is null where foreign code made it.
-planned_change make_change(const detail::graph_state& graph, const detail::session_state& session,
-                           std::uint32_t node, const node_note* note, model::node_value now);
+/// A change of `node`, judged.
+planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
+                           std::string_view tag, model::node_value now);
 
-/// What foreign code attached to a graph lives as long as that: an owner that destroys it.
-std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph);
+/// The tag that a node has now; `note` is null where foreign code made it.
+std::string_view tag_now(const detail::graph_state& graph, const detail::session_state& session,
+                         std::uint32_t node, const node_note* note);
 
 /// Notes who keeps an unchanged node alive from now on, if that is somebody else.
 void note_owner(const detail::graph_state& graph, std::uint32_t node, const node_note* note,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,5 +54,10 @@ struct engine_info {
 
 /// The engines that this build has, the preferred one first.
 std::vector<engine_info> registered_engines();
+
+/// What `compare` finds out of a graph that was captured elsewhere and has been read: `other`,
+/// whose nodes are `handles`. They must exist until the outcome was applied.
+recapture_outcome compare_with(const detail::graph_state& graph, const model::graph& other,
+                               std::span<const CUgraphNode> handles);
 
 }  // namespace cugraft

@@ -15,18 +15,6 @@ constexpr const char* instead_of_native = "use engine::compare, which works from
   throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);
 }
 
-void refuse_undelivered_options(const recapture_options& options) {
-  if (options.with == engine::direct)
-    refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
-  if (options.in_place) refuse_undelivered("recapture_options::in_place", "the other node kinds");
-  if (options.replace_structure)
-    refuse_undelivered("recapture_options::replace_structure", "a later version");
-  if (options.may_rerun_body)
-    refuse_undelivered("recapture_options::may_rerun_body", "the engine direct");
-  if (options.attributes == attribute_check::all)
-    refuse_undelivered("attribute_check::all", "a later version");
-}
-
 void refuse_contradictions(const recapture_options& options) {
   if (options.in_place && options.compare_only)
     throw usage_error(
@@ -52,21 +40,31 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
   return native.make(graph, options);
 }
 
-std::unique_ptr<recapture_engine> make_compare(const engine_info& compare,
-                                               const std::shared_ptr<detail::graph_state>& graph,
-                                               const recapture_options& options) {
-  if (const std::string refusal = compare.refusal(*graph); !refusal.empty())
-    throw not_implemented_error("no delivered engine takes " + identify(graph->handle) + ": " +
-                                refusal + "; capture and instantiate it anew");
-  return compare.make(graph, options);
-}
-
 bool takes(const engine_info& native, const detail::graph_state& graph, stream_ref stream) {
   return driver_of(*graph.table).supports(feature::recapture_to_graph) &&
          native.refusal(graph).empty() && native.status(stream.get_context()).automatic;
 }
 
 }  // namespace
+
+void refuse_unreadable(const detail::graph_state& graph) {
+  const std::vector<engine_info> engines = registered_engines();
+  if (const std::string refusal = find(engines, engine::compare).refusal(graph); !refusal.empty())
+    throw not_implemented_error("no delivered engine takes " + identify(graph.handle) + ": " +
+                                refusal + "; capture and instantiate it anew");
+}
+
+void refuse_undelivered_options(const recapture_options& options) {
+  if (options.with == engine::direct)
+    refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
+  if (options.in_place) refuse_undelivered("recapture_options::in_place", "the other node kinds");
+  if (options.replace_structure)
+    refuse_undelivered("recapture_options::replace_structure", "a later version");
+  if (options.may_rerun_body)
+    refuse_undelivered("recapture_options::may_rerun_body", "the engine direct");
+  if (options.attributes == attribute_check::all)
+    refuse_undelivered("attribute_check::all", "a later version");
+}
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
                                                 stream_ref stream,
@@ -77,8 +75,9 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||
                          (options.with == engine::automatic && takes(native, *graph, stream));
-  return is_native ? make_native(native, graph, options)
-                   : make_compare(find(engines, engine::compare), graph, options);
+  if (is_native) return make_native(native, graph, options);
+  refuse_unreadable(*graph);
+  return find(engines, engine::compare).make(graph, options);
 }
 
 }  // namespace cugraft

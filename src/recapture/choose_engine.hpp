@@ -16,4 +16,10 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                                                 stream_ref stream,
                                                 const recapture_options& options);
 
+/// @throws not_implemented_error  if the engine compare cannot read all of the graph
+void refuse_unreadable(const detail::graph_state& graph);
+
+/// @throws not_implemented_error
+void refuse_undelivered_options(const recapture_options& options);
+
 }  // namespace cugraft

@@ -42,8 +42,9 @@ void make_sound(detail::graph_state& graph) {
 }
 
 [[noreturn]] void refuse_undelivered(const char* what) {
-  throw not_implemented_error(std::string("graph::") + what +
-                              " is not delivered yet: it comes with the engine compare");
+  throw not_implemented_error(
+      std::string("graph::") + what +
+      " is not delivered yet: it comes with the rest of the engine compare");
 }
 
 }  // namespace
@@ -87,19 +88,6 @@ recapture_result graph::run_body(stream_ref stream, std::function<void(graph_bui
                                  const recapture_options& options) {
   state_of(state_);
   return run_recapture(state_, stream, body, options);
-}
-
-change_report graph::update_from(CUgraph, const recapture_options&) {
-  refuse_undelivered("update_from");
-}
-change_report graph::update_from(graph, const recapture_options&) {
-  refuse_undelivered("update_from");
-}
-recapture_result graph::try_update_from(CUgraph, const recapture_options&) {
-  refuse_undelivered("try_update_from");
-}
-recapture_result graph::try_update_from(graph, const recapture_options&) {
-  refuse_undelivered("try_update_from");
 }
 
 std::size_t graph::node_count() const { return state_of(state_).nodes.size(); }

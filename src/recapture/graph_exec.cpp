@@ -34,8 +34,9 @@ struct pending_change {
 };
 
 [[noreturn]] void refuse_undelivered(const char* what) {
-  throw not_implemented_error(std::string("graph_exec::") + what +
-                              " is not delivered yet: it comes with the engine compare");
+  throw not_implemented_error(
+      std::string("graph_exec::") + what +
+      " is not delivered yet: it comes with the rest of the engine compare");
 }
 
 void require_consistent(const update_options& options) {

@@ -70,7 +70,8 @@ class collector {
   }
 
   void add(std::uint32_t position, CUgraphNode node, const node_note* note, model::node_value now) {
-    planned_change change = make_change(graph_, source_.session, position, note, std::move(now));
+    planned_change change = make_change(
+        graph_, position, tag_now(graph_, source_.session, position, note), std::move(now));
     change.attributes_from = node;
     outcome_.changes.push_back(std::move(change));
   }

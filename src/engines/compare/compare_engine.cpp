@@ -112,7 +112,8 @@ recapture_failure compare_engine::failure_of(const detail::session_state& sessio
   const bool is_certain =
       differs && (!session.failure() || differs->position < session.captured().size() ||
                   (!session.has_foreign_nodes() && !graph_->has_foreign_nodes));
-  if (is_certain) return structural_failure(session, *graph_, *differs, engine::compare, "");
+  if (is_certain)
+    return structural_failure(*graph_, *differs, found_in(session, *differs), engine::compare, "");
   const session_failure cause = session.failure().value_or(failed_end(ended.result));
   recapture_failure failure = describe_failure(
       session, cause, summary_at(*graph_, session.matched()), std::move(ended.unjoined));

@@ -182,7 +182,8 @@ copy_content collect_changes(const change_source& source, std::vector<native_row
       if (payload_of(before) == nullptr) note_owner(source.graph, node, note, outcome);
       continue;
     }
-    planned_change change = make_change(source.graph, source.session, node, note, std::move(now));
+    planned_change change = make_change(
+        source.graph, node, tag_now(source.graph, source.session, node, note), std::move(now));
     if (row != nullptr) change.raw.native_status = row->status;
     change.attributes_from = source.copy.node(node);
     require_attributes(source, change);

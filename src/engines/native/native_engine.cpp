@@ -206,7 +206,8 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
     failure.used = engine::native;
     return failure;
   }
-  return structural_failure(session, *graph_, *differs, engine::native, cause.call.function);
+  return structural_failure(*graph_, *differs, found_in(session, *differs), engine::native,
+                            cause.call.function);
 }
 
 recapture_failure native_engine::unwritten(std::uint32_t node) const {

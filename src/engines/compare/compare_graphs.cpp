@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/compare/compare_graphs.hpp"
+
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "engines/outcome.hpp"
+
+namespace cugraft {
+namespace {
+
+bool is_same(const model::graph& graph, const model::graph& other, std::uint32_t node) {
+  if (graph.kind(node) == node_kind::kernel) return graph.same(node, other.kernel(node));
+  return graph.same(node, other.value(node));
+}
+
+// What keeps the old work alive goes on where nothing is known to keep the new.
+void compare_node(const detail::graph_state& graph, const model::graph& other, std::uint32_t node,
+                  CUgraphNode handle, recapture_outcome& outcome) {
+  const std::shared_ptr<const void>& owner = other.owner(node);
+  if (is_same(graph.nodes, other, node)) {
+    if (owner && owner != graph.nodes.owner(node)) outcome.owners.emplace_back(node, owner);
+    return;
+  }
+  model::node_value now = other.value(node);
+  if (!now.owner) now.owner = graph.nodes.owner(node);
+  if (same_payload(graph.nodes.value(node), now)) return;  // the graph's own stays
+  const std::string_view tag = other.tag(node);
+  planned_change change =
+      make_change(graph, node, tag.empty() ? graph.nodes.tag(node) : tag, std::move(now));
+  change.attributes_from = handle;
+  outcome.changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+recapture_outcome compare_graphs(const detail::graph_state& graph, const model::graph& other,
+                                 std::span<const CUgraphNode> handles) {
+  recapture_outcome outcome;
+  if (const auto differs = model::first_mismatch(graph.nodes.structure(), other.structure())) {
+    found_nodes found{other.size(), std::nullopt};
+    if (differs->position < other.size())
+      found.first_difference = summary_of(other, differs->position);
+    outcome.failure = structural_failure(graph, *differs, std::move(found), engine::compare, "");
+    return outcome;
+  }
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i)
+    compare_node(graph, other, i, handles[i], outcome);
+  return outcome;
+}
+
+}  // namespace cugraft

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engines/registry.hpp"
+
+namespace cugraft {
+
+/// Compares a graph with another that was read already. `other` must outlive what is made of the
+/// outcome: launch attributes are copied from its nodes.
+recapture_outcome compare_graphs(const detail::graph_state& graph, const model::graph& other,
+                                 std::span<const CUgraphNode> handles);
+
+}  // namespace cugraft

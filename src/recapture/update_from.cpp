@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/access.hpp"
+#include "base/identify.hpp"
+#include "capture/captured_graph.hpp"
+#include "capture/owners.hpp"
+#include "cugraft/graph.hpp"
+#include "driver/call.hpp"
+#include "engines/registry.hpp"
+#include "recapture/choose_engine.hpp"
+#include "recapture/conclude.hpp"
+
+// The back half of a re-capture, for programs that capture afresh and hand the new graph in.
+
+namespace cugraft {
+namespace {
+
+using detail::access;
+using detail::graph_state;
+
+void refuse_options(const recapture_options& options) {
+  refuse_undelivered_options(options);
+  if (options.with != engine::automatic && options.with != engine::compare)
+    throw usage_error("update_from compares two graphs, as engine::compare does: " +
+                      std::string(to_string(options.with)) +
+                      " has nothing to do in it; leave recapture_options::with out");
+  if (options.on_native_mismatch)
+    throw usage_error(
+        "update_from makes no driver call of native's: use recapture_options::on_mismatch");
+}
+
+/// A graph that was captured elsewhere, and what is known of it.
+struct other_graph {
+  const model::graph* nodes = nullptr;
+  std::span<const CUgraphNode> handles;
+  owner_list kept;
+  bool has_foreign_nodes = true;
+};
+
+// `keep` makes what has to live as long as something of the other graph is needed.
+template <class Keep>
+recapture_result take_over(graph_state& graph, const other_graph& other,
+                           const recapture_options& options, const Keep& keep) {
+  refuse_unreadable(graph);
+  recapture_outcome outcome = compare_with(graph, *other.nodes, other.handles);
+  recapture_content content{other.kept, {}};
+  for (std::uint32_t i = 0; !outcome.failure && i < other.nodes->size(); ++i)
+    if (const std::string_view tag = other.nodes->tag(i); !tag.empty() && tag != graph.nodes.tag(i))
+      content.tags.emplace_back(i, tag);
+  const bool is_applied = !outcome.failure && !options.compare_only;
+  if (is_applied && (!outcome.changes.empty() || !outcome.owners.empty()))
+    outcome.foreign_owner = keep();
+  recapture_result result =
+      conclude({graph, options, engine::compare}, outcome, std::move(content));
+  if (result && is_applied && !result.report().changes().empty())
+    graph.has_foreign_nodes |= other.has_foreign_nodes;
+  return result;
+}
+
+// The graph, which may be updated now.
+graph_state& require_open(const std::shared_ptr<graph_state>& state) {
+  if (!state) throw usage_error("the graph is empty: it was moved from, released or reset");
+  refuse_while_open(*state, "updating it from another graph");
+  return *state;
+}
+
+// User objects that foreign code attached cannot be listed, so a clone keeps them.
+std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph other) {
+  CUgraph clone = nullptr;
+  check(table.graph_clone(&clone, other), "cuGraphClone", other);
+  return graph_as_owner(table, clone);
+}
+
+recapture_result update(graph_state& graph, CUgraph other, const recapture_options& options) {
+  refuse_options(options);
+  if (other == nullptr) throw usage_error("update_from: the other graph is null: give a graph");
+  const graph_context_scope current(graph);
+  layout_cache layouts(*graph.table);
+  const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
+                                             layouts, options.attributes);
+  return take_over(graph, {&content.nodes, content.handles, graph.record->kept}, options,
+                   [&] { return clone_as_owner(*graph.table, other); });
+}
+
+recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
+                        const recapture_options& options) {
+  refuse_options(options);
+  if (!other)
+    throw usage_error("update_from: the other graph is empty: give one that was captured");
+  if (other.get() == &graph)
+    throw usage_error("update_from: " + identify(graph.handle) +
+                      " was given itself: give another graph");
+  refuse_while_open(*other, "another graph is updated from it");
+  if (other->table != graph.table)
+    throw usage_error(identify(graph.handle) + " and " + identify(other->handle) +
+                      " are of two drivers: update from a graph of the same one");
+  const other_graph what{&other->nodes, other->node_handles, other->record->kept,
+                         other->has_foreign_nodes};
+  return take_over(graph, what, options,
+                   [&] { return released_relaxed(*graph.table, std::move(other)); });
+}
+
+}  // namespace
+
+recapture_result graph::try_update_from(CUgraph other, const recapture_options& options) {
+  return update(require_open(state_), other, options);
+}
+
+recapture_result graph::try_update_from(graph other, const recapture_options& options) {
+  return update(require_open(state_), std::move(other.state_), options);
+}
+
+change_report graph::update_from(CUgraph other, const recapture_options& options) {
+  return try_update_from(other, options).report();
+}
+
+change_report graph::update_from(graph other, const recapture_options& options) {
+  return try_update_from(std::move(other), options).report();
+}
+
+}  // namespace cugraft
