@@ -98,6 +98,12 @@ std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph gr
           }};
 }
 
+std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph graph) {
+  CUgraph clone = nullptr;
+  check(table.graph_clone(&clone, graph), "cuGraphClone", graph);
+  return graph_as_owner(table, clone);
+}
+
 void release_later(record_list records) noexcept {
   if (!records.empty()) release_queue::instance().push(std::move(records));
 }

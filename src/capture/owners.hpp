@@ -23,6 +23,10 @@ bool same_owner(const std::shared_ptr<const void>& a,
 /// What foreign code attached to a graph lives as long as that: an owner that destroys it.
 std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph);
 
+/// The same of a clone: user objects cannot be listed, and a clone holds them too (driver facts).
+/// @throws cuda_error
+std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph graph);
+
 using owner_list = std::vector<std::shared_ptr<const void>>;
 
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the

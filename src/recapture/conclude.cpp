@@ -9,7 +9,7 @@
 #include "base/report.hpp"
 #include "capture/failures.hpp"
 #include "capture/graph_edit.hpp"
-#include "driver/call.hpp"
+#include "cugraft/error.hpp"
 
 namespace cugraft {
 namespace {

@@ -8,7 +8,6 @@
 #include "capture/captured_graph.hpp"
 #include "capture/owners.hpp"
 #include "cugraft/graph.hpp"
-#include "driver/call.hpp"
 #include "engines/registry.hpp"
 #include "recapture/choose_engine.hpp"
 #include "recapture/conclude.hpp"
@@ -65,13 +64,6 @@ graph_state& require_open(const std::shared_ptr<graph_state>& state) {
   if (!state) throw usage_error("the graph is empty: it was moved from, released or reset");
   refuse_while_open(*state, "updating it from another graph");
   return *state;
-}
-
-// User objects that foreign code attached cannot be listed, so a clone keeps them.
-std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph other) {
-  CUgraph clone = nullptr;
-  check(table.graph_clone(&clone, other), "cuGraphClone", other);
-  return graph_as_owner(table, clone);
 }
 
 recapture_result update(graph_state& graph, CUgraph other, const recapture_options& options) {
