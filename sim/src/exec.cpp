@@ -71,12 +71,14 @@ CUresult begin_on(CUstream handle, std::shared_ptr<stream>& on) {
 
 /// What one launch runs, and keeps meanwhile.
 struct launch_values {
+  launch_memory memory;
   std::vector<std::shared_ptr<const operation>> operations;
   std::vector<std::shared_ptr<const user_references>> objects;
 };
 
-bool is_of_event(const operation& work) {
-  return std::holds_alternative<event_record_operation>(work.what) ||
+// Whether the operation is connected with something of the moment of the launch.
+bool is_of_moment(const operation& work) {
+  return is_memory_node(work) || std::holds_alternative<event_record_operation>(work.what) ||
          std::holds_alternative<event_wait_operation>(work.what);
 }
 
@@ -91,15 +93,17 @@ CUresult take_values(const graph_exec& of, launch_values& values) {
       continue;
     }
     values.operations.push_back(node.work);
-    if (!is_of_event(*node.work)) continue;
+    if (!is_of_moment(*node.work)) continue;
     auto prepared = std::make_shared<operation>(*node.work);
     if (const CUresult result = prepare(*prepared)) return result;
+    if (const CUresult result = values.memory.prepare(*prepared)) return result;
     values.operations.back() = std::move(prepared);
   }
   return CUDA_SUCCESS;
 }
 
 CUresult run(const launch_values& values) {
+  values.memory.free_left();
   for (const auto& each : values.operations)
     if (const CUresult result = execute(*each)) return result;
   return CUDA_SUCCESS;
@@ -120,8 +124,23 @@ exec_node* find_held(graph_exec& in, CUgraphNode handle) {
   return nullptr;
 }
 
+// With memory nodes there is one executable at a time (facts), and a graph that was moved into
+// another has none of its own (driver-rules 6.2).
+CUresult check_instances(const graph& from) {
+  const bool is_refused = from.is_moved || (has_memory_nodes(from) && is_instantiated(from.handle));
+  return is_refused ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
+CUresult check_flags(unsigned long long flags, unsigned long long known) noexcept {
+  constexpr unsigned long long exclusive =
+      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  const bool fits = (flags & ~known) == 0 && (flags & exclusive) != exclusive;
+  return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult instantiate(const graph& from, unsigned long long flags, CUgraphExec& made,
                      const graph_node*& at_fault) {
+  if (const CUresult result = check_instances(from)) return result;
   const auto exec = make_exec(from, at_fault);
   if (!exec) return CUDA_ERROR_INVALID_VALUE;
   exec->flags = flags;
@@ -149,6 +168,12 @@ void for_each_exec_of(CUgraph origin, const std::function<void(graph_exec&)>& vi
   });
 }
 
+bool is_instantiated(CUgraph which) {
+  bool found = false;
+  for_each_exec_of(which, [&](const graph_exec&) { found = true; });
+  return found;
+}
+
 std::size_t count_execs() { return table().size(); }
 
 CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
@@ -159,14 +184,15 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   if (const CUresult result = capture_guard_unsafe()) return result;
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
-  if (!made || (parameters->flags & ~known_flags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!made) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_flags(parameters->flags, known_flags)) return result;
   std::shared_ptr<stream> upload;
   if (parameters->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
     if (const CUresult result = begin_on(parameters->hUploadStream, upload)) return result;
 
   const graph_node* at_fault = nullptr;
   const CUresult result = instantiate(*source, parameters->flags, *made, at_fault);
-  parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+  if (result == CUDA_SUCCESS) parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   if (at_fault) {
     parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
     parameters->hErrNode_out = at_fault->handle;
@@ -181,7 +207,8 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
   constexpr unsigned long long taken = known_flags & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
-  if (!made || (flags & ~taken) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!made) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_flags(flags, taken)) return result;
   const graph_node* at_fault = nullptr;
   return instantiate(*source, flags, *made, at_fault);
 }
@@ -209,8 +236,10 @@ CUresult impl::graph_launch(CUgraphExec which, CUstream on) {
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
-  auto values = std::make_shared<launch_values>();
+  const bool frees_first = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  auto values = std::make_shared<launch_values>(launch_values{launch_memory(frees_first), {}, {}});
   if (const CUresult result = take_values(*exec, *values)) return result;
+  values->memory.settle();
   return enqueue_after_launches(*exec, *where,
                                 [values = std::move(values)] { return run(*values); });
 }

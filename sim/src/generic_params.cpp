@@ -33,6 +33,10 @@ std::size_t used_bytes(CUgraphNodeType type, int version) noexcept {
       return has_contexts ? 16 : 8;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       return 8;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return 120;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return 8;
     default:
       return 0;
   }
@@ -86,6 +90,17 @@ CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters) {
   host.fn = parameters.host.fn;
   host.userData = parameters.host.userData;
   return host;
+}
+
+CUDA_MEM_ALLOC_NODE_PARAMS alloc_of(const CUgraphNodeParams& parameters) {
+  const auto& from = parameters.alloc;
+  CUDA_MEM_ALLOC_NODE_PARAMS alloc{};
+  alloc.poolProps = from.poolProps;
+  alloc.accessDescs = from.accessDescs;
+  alloc.accessDescCount = from.accessDescCount;
+  alloc.bytesize = from.bytesize;
+  alloc.dptr = from.dptr;
+  return alloc;
 }
 
 bool is_clean(const CUgraphNodeParams& parameters) noexcept {

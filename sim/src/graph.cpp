@@ -229,6 +229,8 @@ CUgraphNodeType type_of(const operation& work) noexcept {
           [](const event_record_operation&) { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; },
           [](const event_wait_operation&) { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; },
           [](const child_operation&) { return CU_GRAPH_NODE_TYPE_GRAPH; },
+          [](const alloc_operation&) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
+          [](const free_operation&) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
       },
       work.what);
 }

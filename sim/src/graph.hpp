@@ -45,6 +45,7 @@ struct graph {
   CUgraph handle = nullptr;
   unsigned id = 0;                                 ///< of the process's graphs and executables
   bool is_child = false;                           ///< it belongs to a node of another graph
+  bool is_moved = false;                           ///< it was made by itself and then moved there
   std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;
   CUgraph cloned_from = nullptr;

@@ -5,6 +5,7 @@
 
 #include "context.hpp"
 #include "entry.hpp"
+#include "exec.hpp"
 #include "graph.hpp"
 #include "node_params.hpp"
 #include "work_compare.hpp"
@@ -47,6 +48,7 @@ CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std:
                    CUgraph content, const CUgraphEdgeData* data = nullptr) {
   std::shared_ptr<graph> original;
   if (const CUresult result = find_graph(content, original)) return result;
+  if (original->is_moved || has_memory_nodes(*original)) return CUDA_ERROR_NOT_SUPPORTED;
   child_operation child{copy_graph(*original)};
   child.content->is_child = true;
   const std::shared_ptr<graph> copy = child.content;
@@ -54,6 +56,86 @@ CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std:
       add_by_hand(made, to, nodes, count, {current_context_handle(), std::move(child)}, data);
   if (result != CUDA_SUCCESS) drop_graph(*copy);
   return result;
+}
+
+bool contains(const graph& outer, const graph& which) {
+  return &outer == &which || std::ranges::any_of(outer.nodes, [&](const auto& node) {
+    const auto* const child = std::get_if<child_operation>(&node->work.what);
+    return child && contains(*child->content, which);
+  });
+}
+
+// A graph with memory nodes becomes nobody's child while it has an executable, and no child gets
+// memory nodes (driver-rules 6.2).
+CUresult check_move(const graph& content, const graph& to) {
+  if (content.is_moved) return CUDA_ERROR_NOT_SUPPORTED;
+  if (content.is_child || contains(content, to)) return CUDA_ERROR_INVALID_VALUE;
+  if (content.capturing) return CUDA_ERROR_ILLEGAL_STATE;
+  const bool is_free =
+      !has_memory_nodes(content) || !(to.is_child || is_instantiated(content.handle));
+  return is_free ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+// By 12.9 the graph itself can become the node's.
+CUresult move_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                    CUgraph content, const CUgraphEdgeData* data) {
+  std::shared_ptr<graph> moved, parent;
+  if (const CUresult result = find_graph(content, moved)) return result;
+  if (const CUresult result = find_graph(to, parent)) return result;
+  if (const CUresult result = check_move(*moved, *parent)) return result;
+  const operation work{current_context_handle(), child_operation{moved}};
+  if (const CUresult result = add_by_hand(made, to, nodes, count, work, data)) return result;
+  moved->is_child = moved->is_moved = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                   const CUgraphNodeParams& parameters, const CUgraphEdgeData* data) {
+  switch (ownership_of(parameters)) {
+    case 0:
+      return add_child(made, to, nodes, count, parameters.graph.graph, data);
+    case 1:
+      return move_child(made, to, nodes, count, parameters.graph.graph, data);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+// Memory nodes, which no child gets (driver-rules 6.2).
+CUresult add_memory_node(CUgraphNode* made, graph& to, const CUgraphNode* nodes, std::size_t count,
+                         const operation& work, const CUgraphEdgeData* data) {
+  if (to.is_child) return CUDA_ERROR_NOT_SUPPORTED;
+  if (const CUresult result = add_by_hand(made, to.handle, nodes, count, work, data)) return result;
+  note_memory_node(to, work);
+  return CUDA_SUCCESS;
+}
+
+// The structures of the typed and of the generic call have the same members.
+template <class Parameters>
+CUresult add_alloc(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                   Parameters& parameters, const CUgraphEdgeData* data = nullptr) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(to, found)) return result;
+  if (parameters.accessDescCount > 0 && !parameters.accessDescs) return CUDA_ERROR_INVALID_VALUE;
+  operation work;
+  if (const CUresult result =
+          make_alloc(parameters.poolProps, {parameters.accessDescs, parameters.accessDescCount},
+                     parameters.bytesize, current_context_handle(), work))
+    return result;
+  if (const CUresult result = add_memory_node(made, *found, nodes, count, work, data))
+    return result;
+  parameters.dptr = std::get<alloc_operation>(work.what).allocation->begin;
+  return CUDA_SUCCESS;
+}
+
+CUresult add_free(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                  CUdeviceptr address, const CUgraphEdgeData* data = nullptr) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(to, found)) return result;
+  operation work;
+  if (const CUresult result = make_free(*found, address, current_context_handle(), work))
+    return result;
+  return add_memory_node(made, *found, nodes, count, work, data);
 }
 
 }  // namespace
@@ -125,6 +207,16 @@ CUresult impl::graph_add_child_graph_node(CUgraphNode* made, CUgraph to, const C
   return add_child(made, to, nodes, count, content);
 }
 
+CUresult impl::graph_add_mem_alloc_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
+                                        std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  return parameters ? add_alloc(made, to, nodes, count, *parameters) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult impl::graph_add_mem_free_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
+                                       std::size_t count, CUdeviceptr address) {
+  return add_free(made, to, nodes, count, address);
+}
+
 namespace {
 
 // An operation of the kind, without parameters.
@@ -163,7 +255,11 @@ CUresult impl::graph_add_node(CUgraphNode* made, CUgraph to, const CUgraphNode* 
   if (parameters->type == CU_GRAPH_NODE_TYPE_EMPTY)
     return add_by_hand(made, to, nodes, count, {}, data);
   if (parameters->type == CU_GRAPH_NODE_TYPE_GRAPH)
-    return add_child(made, to, nodes, count, parameters->graph.graph, data);
+    return add_child(made, to, nodes, count, *parameters, data);
+  if (parameters->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+    return add_alloc(made, to, nodes, count, parameters->alloc, data);
+  if (parameters->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    return add_free(made, to, nodes, count, parameters->free.dptr, data);
   operation nothing, work;
   if (!nothing_of(*parameters, nothing)) return CUDA_ERROR_NOT_SUPPORTED;
   if (const CUresult result = with_parameters(nothing, *parameters, work)) return result;

@@ -11,6 +11,7 @@
 
 #include "cuda_api.hpp"
 #include "event.hpp"
+#include "graph_memory.hpp"
 #include "ptx/module.hpp"
 
 namespace cugraft_sim {
@@ -72,7 +73,8 @@ struct child_operation {
 struct operation {
   CUcontext context = nullptr;
   std::variant<empty_operation, kernel_operation, copy_operation, fill_operation, host_operation,
-               event_record_operation, event_wait_operation, child_operation>
+               event_record_operation, event_wait_operation, child_operation, alloc_operation,
+               free_operation>
       what;
 };
 

@@ -63,7 +63,10 @@ void follow(const graph& changed) {
 CUresult recapture::take(capture_sequence& sequence, operation work,
                          std::vector<dependency> dependencies, graph_node*& placed) {
   placed = nullptr;
-  if (failed_) return CUDA_SUCCESS;
+  if (failed_) {
+    unplaced_.push_back(std::move(work));
+    return CUDA_SUCCESS;
+  }
   const auto& nodes = sequence.target->nodes;
   if (position_ == nodes.size()) return fail(sequence);
   const std::shared_ptr<graph_node> node = nodes[position_];
@@ -73,6 +76,7 @@ CUresult recapture::take(capture_sequence& sequence, operation work,
   placed = node.get();
   const bool other_context = node->work.context != work.context;
   const bool parameters = other_context || !same_parameters(node->work, work);
+  if (parameters && is_memory_node(work)) return fail(sequence);  // driver-rules, R4
   const bool attributes = attributes_differ(node->work, work);
   if (!parameters && !attributes) return CUDA_SUCCESS;
   const bool reported = parameters || chosen(choice::recapture_reports_attributes) == 0;

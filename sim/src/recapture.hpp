@@ -46,6 +46,7 @@ class recapture {
   void* user_data_;
   std::size_t position_ = 0;
   bool failed_ = false;
+  std::vector<operation> unplaced_;  ///< after a failure: the addresses of allocations stay valid
   std::vector<difference> waiting_;  ///< asked about at the end (choice::recapture_callback_order)
 };
 
