@@ -38,7 +38,7 @@ class recapture {
     bool reported = true;  ///< the callback is asked
   };
 
-  CUresult fail(capture_sequence& sequence);
+  CUresult fail(capture_sequence& sequence, operation unplaced = {});
   CUresult change(capture_sequence& sequence, difference found);
   bool ask(const difference& about) const;
 

@@ -113,8 +113,9 @@ TEST_F(MemoryRecapture, R3_1_AFailureThatShowsAtTheEndOnly) {
   ASSERT_EQ(begin_recapture(first(), graph), CUDA_SUCCESS);
   const CUdeviceptr memory = alloc(3 * bytes);
   EXPECT_NE(memory, 0U);
-  EXPECT_EQ(cu().memset_d32_async(memory, 0, 1, first()), CUDA_SUCCESS);
-  EXPECT_EQ(cu().memcpy_async(memory, memory + 8, 4, first()), CUDA_SUCCESS);
+  const CUdeviceptr more = alloc(3 * bytes);
+  EXPECT_NE(more, memory);
+  EXPECT_EQ(cu().memcpy_async(memory, more, 3 * bytes, first()), CUDA_SUCCESS);
   EXPECT_EQ(free(memory), CUDA_SUCCESS);
   EXPECT_EQ(failing_end(first()), graph_recapture_failure);
   expect_lost(graph);
