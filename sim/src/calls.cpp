@@ -57,6 +57,7 @@ bool is_release(function_id id) noexcept {
     case function_id::event_destroy:
     case function_id::mem_free:
     case function_id::mem_free_host:
+    case function_id::mem_pool_destroy:
     case function_id::library_unload:
     case function_id::graph_destroy:
     case function_id::graph_exec_destroy:

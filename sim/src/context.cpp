@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.hpp"
 
-#include <vector>
-
 #include "capture.hpp"
 #include "device_facts.hpp"
 #include "entry.hpp"
@@ -37,7 +35,7 @@ std::shared_ptr<context> make_context(CUdevice number, device& on) {
 }
 
 std::vector<ticket> all_work(const context& of) {
-  std::vector<ticket> work;
+  std::vector<ticket> work = of.left_work;
   const auto add = [&](const stream& each) { work.push_back(each.queue->last()); };
   add(*of.legacy);
   for (const auto& [thread, each] : of.per_thread) add(*each);

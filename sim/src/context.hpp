@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "cuda_api.hpp"
+#include "work_queue.hpp"
 
 namespace cugraft_sim {
 
@@ -27,6 +29,8 @@ struct context {
   std::shared_ptr<stream> legacy;
   /// `CU_STREAM_PER_THREAD` of each thread that used it.
   std::map<std::thread::id, std::shared_ptr<stream>> per_thread;
+  /// Work of streams that were destroyed before it was done.
+  std::vector<ticket> left_work;
 
   /// Keeps the first failure.
   void fail(CUresult result) noexcept {

@@ -8,6 +8,7 @@
 #include "capture.hpp"
 #include "context.hpp"
 #include "memory.hpp"
+#include "memory_pool.hpp"
 #include "state.hpp"
 #include "version.hpp"
 #include "work_queue.hpp"
@@ -107,6 +108,7 @@ class control final : public simulator {
     alive.events = the_state().events.size();
     alive.device_allocations = the_memory().count(memory_kind::device);
     alive.host_allocations = the_memory().count(memory_kind::pinned_host);
+    alive.memory_pools = count_pools();
     alive.libraries = the_state().libraries.size();
     alive.capturing_streams = count_capturing_streams();
     count_graph_handles(alive);

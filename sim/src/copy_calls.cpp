@@ -17,7 +17,7 @@ namespace {
 bool is_pageable(CUmemorytype type, const void* host, CUdeviceptr unified) {
   if (type == CU_MEMORYTYPE_DEVICE) return false;
   const auto address = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : unified;
-  return classify(address, 1) == pointer_kind::pageable_host;
+  return classify(address, 1, moment::call) == pointer_kind::pageable_host;
 }
 
 bool touches_pageable_memory(const CUDA_MEMCPY3D& copy) {
@@ -29,7 +29,8 @@ CUresult copy_async(const CUDA_MEMCPY3D& copy, CUstream on) {
   std::shared_ptr<stream> where;
   if (const CUresult result = find_stream(on, where)) return result;
   if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;
-  if (const CUresult result = check_copy(copy)) return result;
+  const moment when = is_capturing(*where) ? moment::node_made : moment::call;
+  if (const CUresult result = check_copy(copy, when)) return result;
   const bool enqueued_only = is_capturing(*where) || !touches_pageable_memory(copy);
   const copy_operation work{copy, !is_one_dimensional(copy)};
   const CUresult result = submit(*where, {where->owner->handle, work});
@@ -96,7 +97,8 @@ CUresult fill_async(const CUDA_MEMSET_NODE_PARAMS& fill, CUstream on) {
   if (const CUresult result = find_stream(on, where)) return result;
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   // Into a capture an H200 takes any destination; whether there is memory shows in the launch.
-  const CUresult checked = is_capturing(*where) ? check_fill_form(fill) : check_fill(fill);
+  const CUresult checked =
+      is_capturing(*where) ? check_fill_form(fill) : check_fill(fill, moment::call);
   if (checked != CUDA_SUCCESS) return checked;
   return submit(*where, {where->owner->handle, fill_operation{fill}});
 }

@@ -56,11 +56,11 @@ bool has_room(const side& of, const CUDA_MEMCPY3D& copy) noexcept {
 }
 
 // Pinned memory counts as either type; an H200 takes device memory as host memory too.
-CUresult check(const side& of, const CUDA_MEMCPY3D& copy) {
+CUresult check(const side& of, const CUDA_MEMCPY3D& copy, moment when) {
   if (!is_memory_type(of.type) || !has_room(of, copy)) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t begin = of.row(0, 0);
   const std::uint64_t end = of.row(copy.Height - 1, copy.Depth - 1) + copy.WidthInBytes;
-  const pointer_kind kind = classify(begin, end - begin);
+  const pointer_kind kind = classify(begin, end - begin, when);
   if (kind == pointer_kind::invalid) return CUDA_ERROR_INVALID_VALUE;
   return of.type == CU_MEMORYTYPE_DEVICE && kind == pointer_kind::pageable_host
              ? CUDA_ERROR_INVALID_VALUE
@@ -69,7 +69,7 @@ CUresult check(const side& of, const CUDA_MEMCPY3D& copy) {
 
 // Memory may have been released since the copy was enqueued or its node made.
 bool is_gone(std::uint64_t address, std::uint64_t size) {
-  return classify(address, size) == pointer_kind::invalid;
+  return classify(address, size, moment::run) == pointer_kind::invalid;
 }
 
 template <class Element>
@@ -93,13 +93,13 @@ void fill_row(std::uint64_t row, const CUDA_MEMSET_NODE_PARAMS& fill) noexcept {
 
 }  // namespace
 
-CUresult check_copy(const CUDA_MEMCPY3D& copy) {
+CUresult check_copy(const CUDA_MEMCPY3D& copy, moment when) {
   if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (copy.srcLOD != 0 || copy.dstLOD != 0 || copy.reserved0 || copy.reserved1)
     return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(source_of(copy), copy)) return result;
-  return check(destination_of(copy), copy);
+  if (const CUresult result = check(source_of(copy), copy, when)) return result;
+  return check(destination_of(copy), copy, when);
 }
 
 CUresult run_copy(const CUDA_MEMCPY3D& copy) {
@@ -127,10 +127,10 @@ CUresult check_fill_form(const CUDA_MEMSET_NODE_PARAMS& fill) {
   return rows_fit ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult check_fill(const CUDA_MEMSET_NODE_PARAMS& fill) {
+CUresult check_fill(const CUDA_MEMSET_NODE_PARAMS& fill, moment when) {
   if (const CUresult result = check_fill_form(fill)) return result;
   const std::uint64_t last_row = fill.height > 1 ? (fill.height - 1) * fill.pitch : 0;
-  const pointer_kind kind = classify(fill.dst, last_row + fill.width * fill.elementSize);
+  const pointer_kind kind = classify(fill.dst, last_row + fill.width * fill.elementSize, when);
   return kind == pointer_kind::device || kind == pointer_kind::pinned_host
              ? CUDA_SUCCESS
              : CUDA_ERROR_INVALID_VALUE;

@@ -40,6 +40,10 @@ std::string_view name_of(CUgraphNodeType type) noexcept {
       return "EVENT_WAIT";
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return "EVENT_RECORD";
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return "MEM_ALLOC";
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return "MEM_FREE";
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return "BATCH_MEM_OP";
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:

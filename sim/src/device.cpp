@@ -46,10 +46,6 @@ constexpr std::array attributes{
     attribute_facts{CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
 };
 
-bool is_device(CUdevice device) noexcept {
-  return device >= 0 && device < static_cast<int>(the_state().devices.size());
-}
-
 }  // namespace
 
 CUresult impl::init(unsigned flags) {

@@ -95,10 +95,19 @@ exec_node* find_held(graph_exec& in, CUgraphNode handle) {
   return nullptr;
 }
 
-bool has_exec(const graph& of) {
-  bool found = false;
-  for_each_exec_of(of.handle, [&](graph_exec&) { found = true; });
-  return found;
+// With memory or conditional nodes there is one executable at a time (facts), and a graph that was
+// moved into another has none of its own (driver-rules 6.2).
+bool may_be_instantiated(const graph& from) {
+  if (from.is_moved) return false;
+  const bool is_exclusive = has_memory_nodes(from) || has_conditional_nodes(from);
+  return !is_exclusive || !is_instantiated(from.handle);
+}
+
+CUresult check_flags(unsigned long long flags, unsigned long long known) noexcept {
+  constexpr unsigned long long exclusive =
+      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  const bool fits = (flags & ~known) == 0 && (flags & exclusive) != exclusive;
+  return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /// How an instantiation went.
@@ -111,9 +120,7 @@ struct instantiation {
 constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>(5);  // 12.8
 
 instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
-  if (from.is_moved) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
-  if (has_conditional_nodes(from) && has_exec(from))
-    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};  // facts
+  if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
   const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
@@ -145,6 +152,12 @@ void for_each_exec_of(CUgraph origin, const std::function<void(graph_exec&)>& vi
   });
 }
 
+bool is_instantiated(CUgraph which) {
+  bool found = false;
+  for_each_exec_of(which, [&](const graph_exec&) { found = true; });
+  return found;
+}
+
 std::size_t count_execs() { return table().size(); }
 
 CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
@@ -155,7 +168,8 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   if (const CUresult result = capture_guard_unsafe()) return result;
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
-  if (!made || (parameters->flags & ~known_flags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!made) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_flags(parameters->flags, known_flags)) return result;
   std::shared_ptr<stream> upload;
   if (parameters->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
     if (const CUresult result = begin_on(parameters->hUploadStream, upload)) return result;
@@ -173,7 +187,8 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
   constexpr unsigned long long taken = known_flags & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
-  if (!made || (flags & ~taken) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!made) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_flags(flags, taken)) return result;
   return instantiate(*source, flags, *made).code;
 }
 
@@ -200,7 +215,8 @@ CUresult impl::graph_launch(CUgraphExec which, CUstream on) {
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
-  auto plan = std::make_shared<launch_plan>();
+  auto plan = std::make_shared<launch_plan>(
+      (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0);
   if (const CUresult result = plan->take(*exec)) return result;
   return enqueue_after_launches(*exec, *where, [plan = std::move(plan)] { return plan->run(); });
 }

@@ -59,6 +59,9 @@ CUresult find_exec_node(graph_exec& of, CUgraphNode handle, exec_node*& found);
 /// Calls `visit` for every executable of a graph.
 void for_each_exec_of(CUgraph origin, const std::function<void(graph_exec&)>& visit);
 
+/// Whether a graph has an executable.
+bool is_instantiated(CUgraph which);
+
 /// How many executables there are.
 std::size_t count_execs();
 

@@ -6,8 +6,9 @@
 namespace cugraft_sim {
 namespace {
 
-bool is_of_event(const operation& work) {
-  return std::holds_alternative<event_record_operation>(work.what) ||
+// Whether the operation is connected with something of the moment of the launch.
+bool is_of_moment(const operation& work) {
+  return is_memory_node(work) || std::holds_alternative<event_record_operation>(work.what) ||
          std::holds_alternative<event_wait_operation>(work.what);
 }
 
@@ -15,24 +16,27 @@ bool is_of_event(const operation& work) {
 
 CUresult launch_plan::take(const graph_exec& of) {
   conditions_ = condition_values(of.conditions);
-  return take(of, steps_);
+  if (const CUresult result = take_steps(of, steps_)) return result;
+  memory_.settle();
+  return CUDA_SUCCESS;
 }
 
 // A child graph's nodes run in its place.
-CUresult launch_plan::take(const graph_exec& of, sequence& steps) {
+CUresult launch_plan::take_steps(const graph_exec& of, sequence& steps) {
   objects_.push_back(of.objects);
   for (const exec_node& node : of.nodes) {
     if (!node.is_enabled) continue;
     if (std::holds_alternative<child_operation>(node.work->what)) {
-      if (const CUresult result = take(*node.inner.front(), steps)) return result;
+      if (const CUresult result = take_steps(*node.inner.front(), steps)) return result;
       continue;
     }
     step taken{node.work, {}};
     for (const auto& body : node.inner)
-      if (const CUresult result = take(*body, taken.bodies.emplace_back())) return result;
-    if (is_of_event(*node.work)) {
+      if (const CUresult result = take_steps(*body, taken.bodies.emplace_back())) return result;
+    if (is_of_moment(*node.work)) {
       auto prepared = std::make_shared<operation>(*node.work);
       if (const CUresult result = prepare(*prepared)) return result;
+      if (const CUresult result = memory_.prepare(*prepared)) return result;
       taken.work = std::move(prepared);
     }
     steps.push_back(std::move(taken));
@@ -40,7 +44,10 @@ CUresult launch_plan::take(const graph_exec& of, sequence& steps) {
   return CUDA_SUCCESS;
 }
 
-CUresult launch_plan::run() { return run(steps_); }
+CUresult launch_plan::run() {
+  memory_.free_left();
+  return run(steps_);
+}
 
 CUresult launch_plan::run(const sequence& steps) {
   for (const step& each : steps)

@@ -7,6 +7,7 @@
 #include "condition.hpp"
 #include "cuda_api.hpp"
 #include "exec.hpp"
+#include "graph_memory.hpp"
 #include "operation.hpp"
 #include "user_object.hpp"
 
@@ -16,7 +17,11 @@ namespace cugraft_sim {
 /// updates do not reach.
 class launch_plan {
  public:
-  /// Takes the values of an executable, and connects its events with their records of this moment.
+  /// @param frees_first  memory that earlier launches left is freed, else it is an error
+  explicit launch_plan(bool frees_first) : memory_(frees_first) {}
+
+  /// Takes the values of an executable, and connects its events with their records of this moment
+  /// and its memory nodes with their memory. If it fails, nothing has happened.
   CUresult take(const graph_exec& of);
 
   /// Runs it on the calling thread, which must not hold the driver's lock.
@@ -29,10 +34,11 @@ class launch_plan {
   };
   using sequence = std::vector<step>;
 
-  CUresult take(const graph_exec& of, sequence& steps);
+  CUresult take_steps(const graph_exec& of, sequence& steps);
   CUresult run(const sequence& steps);
   CUresult run_conditional(const step& node);
 
+  launch_memory memory_;
   sequence steps_;
   condition_values conditions_{{}};
   std::vector<std::shared_ptr<const user_references>> objects_;  // kept while it runs

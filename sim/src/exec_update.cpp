@@ -120,6 +120,7 @@ std::optional<refusal> check_parameters(const level& at, const update_conditions
   for (const auto& node : at.update->nodes) {
     const operation& held = *at.exec->nodes[at.pairs.partner_of(*node)].work;
     const CUgraphExecUpdateResult result = check_update(held, node->work, conditions);
+    if (result == CU_GRAPH_EXEC_UPDATE_ERROR) return refusal{result};  // no node is at fault (4.1)
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return refusal{result, node.get()};
   }
   return std::nullopt;
@@ -189,7 +190,7 @@ CUresult impl::graph_exec_update(CUgraphExec which, CUgraph from,
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<graph> update;
   if (const CUresult result = find_graph(from, update)) return result;
-  if (update->is_moved) return report({CU_GRAPH_EXEC_UPDATE_ERROR}, info);  // driver-rules 6.2
+  if (update->is_moved) return CUDA_ERROR_NOT_SUPPORTED;  // driver-rules 6.2
   std::vector<level> levels;
   if (const auto refused = match(*update, *exec, exec->flags, levels))
     return report(*refused, info);

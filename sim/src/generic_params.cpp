@@ -36,6 +36,10 @@ std::size_t used_bytes(CUgraphNodeType type, int version) noexcept {
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return 32;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return 120;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return 8;
     default:
       return 0;
   }
@@ -95,6 +99,17 @@ CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters) {
 CUDA_BATCH_MEM_OP_NODE_PARAMS batch_of(const CUgraphNodeParams& parameters) {
   const auto& from = parameters.memOp;
   return {from.ctx, from.count, from.paramArray, from.flags};
+}
+
+CUDA_MEM_ALLOC_NODE_PARAMS alloc_of(const CUgraphNodeParams& parameters) {
+  const auto& from = parameters.alloc;
+  CUDA_MEM_ALLOC_NODE_PARAMS alloc{};
+  alloc.poolProps = from.poolProps;
+  alloc.accessDescs = from.accessDescs;
+  alloc.accessDescCount = from.accessDescCount;
+  alloc.bytesize = from.bytesize;
+  alloc.dptr = from.dptr;
+  return alloc;
 }
 
 bool is_clean(const CUgraphNodeParams& parameters) noexcept {

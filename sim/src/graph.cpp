@@ -253,6 +253,8 @@ CUgraphNodeType type_of(const operation& work) noexcept {
           [](const batch_operation&) { return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; },
           [](const child_operation&) { return CU_GRAPH_NODE_TYPE_GRAPH; },
           [](const conditional_operation&) { return CU_GRAPH_NODE_TYPE_CONDITIONAL; },
+          [](const alloc_operation&) { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; },
+          [](const free_operation&) { return CU_GRAPH_NODE_TYPE_MEM_FREE; },
       },
       work.what);
 }

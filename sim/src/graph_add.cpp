@@ -8,6 +8,7 @@
 #include "condition.hpp"
 #include "context.hpp"
 #include "entry.hpp"
+#include "exec.hpp"
 #include "graph.hpp"
 #include "node_params.hpp"
 #include "work_compare.hpp"
@@ -46,16 +47,6 @@ CUresult add_by_hand(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, st
   return CUDA_SUCCESS;
 }
 
-// Who has a child's content afterwards. Headers before 12.9 have neither the field nor the names.
-enum class ownership : int { clone = 0, move = 1 };
-
-ownership ownership_of(const CUgraphNodeParams& parameters) noexcept {
-  constexpr std::size_t offset = offsetof(CUgraphNodeParams, graph) + sizeof(CUgraph);
-  ownership given{};
-  std::memcpy(&given, reinterpret_cast<const std::byte*>(&parameters) + offset, sizeof given);
-  return given;
-}
-
 bool is_inside(const graph& wanted, const graph& around) noexcept {
   return &wanted == &around || std::ranges::any_of(around.nodes, [&](const auto& node) {
     return std::ranges::any_of(inner_graphs(node->work),
@@ -63,34 +54,55 @@ bool is_inside(const graph& wanted, const graph& around) noexcept {
   });
 }
 
-// A graph that is a child already stays where it is (driver-rules 6.2).
-CUresult check_move(const graph& content, CUgraph to) {
-  if (content.is_child || content.capturing) return CUDA_ERROR_INVALID_VALUE;
-  const auto into = find_any_graph(to);
-  return into && is_inside(*into, content) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-// The graph is cloned into the node (driver-rules 1.2 L): one inside itself is its copy of now. Or
-// it is moved: its handle goes on, and it belongs to the node.
-CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
-                   CUgraph content, ownership how, const CUgraphEdgeData* data = nullptr) {
+// The graph is cloned into the node (driver-rules 1.2 L). A graph inside itself is its copy of now.
+CUresult clone_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                     CUgraph content, const CUgraphEdgeData* data = nullptr) {
   std::shared_ptr<graph> original;
   if (const CUresult result = find_graph(content, original)) return result;
-  if (how != ownership::clone && how != ownership::move) return CUDA_ERROR_INVALID_VALUE;
-  if (has_conditional_nodes(*original)) return CUDA_ERROR_NOT_SUPPORTED;
-  const bool is_moved = how == ownership::move;
-  if (is_moved)
-    if (const CUresult result = check_move(*original, to)) return result;
-  const std::shared_ptr<graph> own = is_moved ? original : copy_graph(*original);
+  if (original->is_moved || has_memory_nodes(*original) || has_conditional_nodes(*original))
+    return CUDA_ERROR_NOT_SUPPORTED;
+  const std::shared_ptr<graph> copy = copy_graph(*original);
+  copy->is_child = true;
   const CUresult result =
-      add_by_hand(made, to, nodes, count, {current_context_handle(), child_operation{own}}, data);
-  if (result == CUDA_SUCCESS) {
-    own->is_child = true;
-    own->is_moved = is_moved;
-  } else if (!is_moved) {
-    drop_graph(*own);
-  }
+      add_by_hand(made, to, nodes, count, {current_context_handle(), child_operation{copy}}, data);
+  if (result != CUDA_SUCCESS) drop_graph(*copy);
   return result;
+}
+
+// A graph with memory nodes becomes nobody's child while it has an executable, and no child gets
+// memory nodes (driver-rules 6.2).
+CUresult check_move(const graph& content, const graph& to) {
+  if (content.is_moved || has_conditional_nodes(content)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (content.is_child || is_inside(to, content)) return CUDA_ERROR_INVALID_VALUE;
+  if (content.capturing) return CUDA_ERROR_ILLEGAL_STATE;
+  const bool is_free =
+      !has_memory_nodes(content) || !(to.is_child || is_instantiated(content.handle));
+  return is_free ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+// By 12.9 the graph itself can become the node's.
+CUresult move_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                    CUgraph content, const CUgraphEdgeData* data) {
+  std::shared_ptr<graph> moved, parent;
+  if (const CUresult result = find_graph(content, moved)) return result;
+  if (const CUresult result = find_graph(to, parent)) return result;
+  if (const CUresult result = check_move(*moved, *parent)) return result;
+  const operation work{current_context_handle(), child_operation{moved}};
+  if (const CUresult result = add_by_hand(made, to, nodes, count, work, data)) return result;
+  moved->is_child = moved->is_moved = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                   const CUgraphNodeParams& parameters, const CUgraphEdgeData* data) {
+  switch (ownership_of(parameters)) {
+    case 0:
+      return clone_child(made, to, nodes, count, parameters.graph.graph, data);
+    case 1:
+      return move_child(made, to, nodes, count, parameters.graph.graph, data);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
 }
 
 CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
@@ -109,6 +121,43 @@ CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes
     for (const auto& body : conditional.bodies) drop_graph(*body);
   }
   return result;
+}
+
+// Memory nodes, which no child gets (driver-rules 6.2).
+CUresult add_memory_node(CUgraphNode* made, graph& to, const CUgraphNode* nodes, std::size_t count,
+                         const operation& work, const CUgraphEdgeData* data) {
+  if (to.is_child) return CUDA_ERROR_NOT_SUPPORTED;
+  if (const CUresult result = add_by_hand(made, to.handle, nodes, count, work, data)) return result;
+  note_memory_node(to, work);
+  return CUDA_SUCCESS;
+}
+
+// The structures of the typed and of the generic call have the same members.
+template <class Parameters>
+CUresult add_alloc(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                   Parameters& parameters, const CUgraphEdgeData* data = nullptr) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(to, found)) return result;
+  if (parameters.accessDescCount > 0 && !parameters.accessDescs) return CUDA_ERROR_INVALID_VALUE;
+  operation work;
+  if (const CUresult result =
+          make_alloc(parameters.poolProps, {parameters.accessDescs, parameters.accessDescCount},
+                     parameters.bytesize, current_context_handle(), work))
+    return result;
+  if (const CUresult result = add_memory_node(made, *found, nodes, count, work, data))
+    return result;
+  parameters.dptr = std::get<alloc_operation>(work.what).allocation->begin;
+  return CUDA_SUCCESS;
+}
+
+CUresult add_free(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
+                  CUdeviceptr address, const CUgraphEdgeData* data = nullptr) {
+  std::shared_ptr<graph> found;
+  if (const CUresult result = find_graph(to, found)) return result;
+  operation work;
+  if (const CUresult result = make_free(*found, address, current_context_handle(), work))
+    return result;
+  return add_memory_node(made, *found, nodes, count, work, data);
 }
 
 }  // namespace
@@ -189,7 +238,17 @@ CUresult impl::graph_add_batch_mem_op_node(CUgraphNode* made, CUgraph to, const 
 
 CUresult impl::graph_add_child_graph_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
                                           std::size_t count, CUgraph content) {
-  return add_child(made, to, nodes, count, content, ownership::clone);
+  return clone_child(made, to, nodes, count, content);
+}
+
+CUresult impl::graph_add_mem_alloc_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
+                                        std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  return parameters ? add_alloc(made, to, nodes, count, *parameters) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult impl::graph_add_mem_free_node(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes,
+                                       std::size_t count, CUdeviceptr address) {
+  return add_free(made, to, nodes, count, address);
 }
 
 namespace {
@@ -233,10 +292,13 @@ CUresult impl::graph_add_node(CUgraphNode* made, CUgraph to, const CUgraphNode* 
   if (parameters->type == CU_GRAPH_NODE_TYPE_EMPTY)
     return add_by_hand(made, to, nodes, count, {}, data);
   if (parameters->type == CU_GRAPH_NODE_TYPE_GRAPH)
-    return add_child(made, to, nodes, count, parameters->graph.graph, ownership_of(*parameters),
-                     data);
+    return add_child(made, to, nodes, count, *parameters, data);
   if (parameters->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
     return add_conditional(made, to, nodes, count, *parameters, data);
+  if (parameters->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+    return add_alloc(made, to, nodes, count, parameters->alloc, data);
+  if (parameters->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    return add_free(made, to, nodes, count, parameters->free.dptr, data);
   operation nothing, work;
   if (!nothing_of(*parameters, nothing)) return CUDA_ERROR_NOT_SUPPORTED;
   if (const CUresult result = with_parameters(nothing, *parameters, work)) return result;

@@ -27,7 +27,8 @@ CUresult impl::graph_clone(CUgraph* made, CUgraph original) {
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(original, found)) return result;
   if (!made) return CUDA_ERROR_INVALID_VALUE;
-  if (has_conditional_nodes(*found)) return CUDA_ERROR_NOT_SUPPORTED;  // facts
+  if (has_memory_nodes(*found) || has_conditional_nodes(*found))
+    return CUDA_ERROR_NOT_SUPPORTED;  // facts
   *made = copy_graph(*found)->handle;
   return CUDA_SUCCESS;
 }

@@ -71,7 +71,7 @@ CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
   return CUDA_SUCCESS;
 }
 
-// An edge is named with its data (driver-rules 9.3).
+// An edge is named with its data (driver-rules 9.3). With memory nodes all edges stay (6.2).
 CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_nodes,
                                          const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
                                          std::size_t count) {
@@ -79,6 +79,7 @@ CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_n
   if (const CUresult result = read_edges(from, from_nodes, to_nodes, data, count, edges))
     return result;
   if (!std::ranges::all_of(edges, is_there_as_named)) return CUDA_ERROR_INVALID_VALUE;
+  if (!edges.empty() && has_memory_nodes(*edges.front().to->owner)) return CUDA_ERROR_NOT_SUPPORTED;
   for (const named_edge& each : edges) {
     each.to->dependencies.erase(find_edge(each));
     if (!has_dependents(*each.from)) leave_open(*each.from);
@@ -86,11 +87,13 @@ CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_n
   return CUDA_SUCCESS;
 }
 
-// Not while a capture adds to the graph (driver-rules 2.2).
+// Not while a capture adds to the graph (driver-rules 2.2), and never from one with memory nodes
+// (6.2).
 CUresult impl::graph_destroy_node(CUgraphNode which) {
   std::shared_ptr<graph_node> found;
   if (const CUresult result = find_node(which, found)) return result;
   if (found->owner->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+  if (has_memory_nodes(*found->owner)) return CUDA_ERROR_NOT_SUPPORTED;
   drop_node(*found);
   return CUDA_SUCCESS;
 }

@@ -2,20 +2,33 @@
 #include <sys/mman.h>
 
 #include <iterator>
+#include <utility>
 
+#include "graph_memory.hpp"
 #include "memory.hpp"
 
 namespace cugraft_sim {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t reserved_bytes = std::uint64_t{64} << 30;
+constexpr std::uint64_t part_bytes = std::uint64_t{64} << 30;  // the graphs' half is the upper one
+constexpr std::uint64_t reserved_bytes = 2 * part_bytes;
 
 void* pointer_to(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-std::uint64_t pages_of(std::uint64_t size) noexcept { return (size + page - 1) / page * page; }
+bool open_pages(std::uint64_t begin, std::uint64_t bytes) noexcept {
+  return mprotect(pointer_to(begin), bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+// A fresh mapping gives the pages back and lets nobody touch them any more.
+void close_pages(std::uint64_t begin, std::uint64_t bytes) noexcept {
+  static_cast<void>(mmap(pointer_to(begin), bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+}
 
 }  // namespace
+
+std::uint64_t pages_of(std::uint64_t size) noexcept { return (size + page - 1) / page * page; }
 
 bool memory_map::reserve() {
   if (base_ != 0) return true;
@@ -27,18 +40,14 @@ bool memory_map::reserve() {
   return true;
 }
 
-std::optional<std::uint64_t> memory_map::find_gap(std::uint64_t span) const {
-  const auto first_fit = [&](std::uint64_t from,
-                             std::uint64_t end) -> std::optional<std::uint64_t> {
-    for (auto next = allocations_.lower_bound(from); next != allocations_.end(); ++next) {
-      if (next->first >= end || next->first - from >= span) break;
-      from = next->first + pages_of(next->second.size) + page;
-    }
-    if (from + span <= end) return from;
-    return std::nullopt;
-  };
-  if (const auto found = first_fit(cursor_, base_ + reserved_bytes)) return found;
-  return first_fit(base_, cursor_);
+std::optional<std::uint64_t> memory_map::find_gap(std::uint64_t span, std::uint64_t from,
+                                                  std::uint64_t end) const {
+  for (auto next = allocations_.lower_bound(from); next != allocations_.end(); ++next) {
+    if (next->first >= end || next->first - from >= span) break;
+    from = next->first + pages_of(next->second.size) + page;
+  }
+  if (from + span <= end) return from;
+  return std::nullopt;
 }
 
 void memory_map::set_limit(std::uint64_t bytes) {
@@ -46,17 +55,63 @@ void memory_map::set_limit(std::uint64_t bytes) {
   limit_ = bytes;
 }
 
-std::optional<std::uint64_t> memory_map::allocate(std::uint64_t size, memory_kind kind) {
+std::optional<std::uint64_t> memory_map::allocate(std::uint64_t size, memory_kind kind,
+                                                  memory_origin origin) {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t bytes = pages_of(size);
   if (bytes < size || used_ + bytes > limit_ || !reserve()) return std::nullopt;
-  const auto begin = find_gap(bytes + page);
-  if (!begin || mprotect(pointer_to(*begin), bytes, PROT_READ | PROT_WRITE) != 0)
-    return std::nullopt;
-  allocations_.emplace(*begin, allocation{*begin, size, kind, false});
+  auto begin = find_gap(bytes + page, cursor_, base_ + part_bytes);
+  if (!begin) begin = find_gap(bytes + page, base_, cursor_);
+  if (!begin || !open_pages(*begin, bytes)) return std::nullopt;
+  allocations_.emplace(*begin,
+                       allocation{*begin, size, kind, false, std::move(origin), ++last_id_});
   cursor_ = *begin + bytes + page;
   used_ += bytes;
   return begin;
+}
+
+std::optional<std::uint64_t> memory_map::take_graph_address(std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  const std::uint64_t bytes = pages_of(size);
+  if (bytes < size || bytes > part_bytes || !reserve()) return std::nullopt;
+  const auto begin = find_gap(bytes + page, base_ + part_bytes, base_ + reserved_bytes);
+  if (begin) allocations_.emplace(*begin, allocation{*begin, size});
+  return begin;
+}
+
+void memory_map::give_back_graph_address(std::uint64_t begin) {
+  const std::scoped_lock lock(mutex_);
+  allocations_.erase(begin);
+}
+
+bool memory_map::commit(std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  const std::uint64_t bytes = pages_of(size);
+  if (used_ + bytes > limit_) return false;
+  used_ += bytes;
+  return true;
+}
+
+void memory_map::uncommit(std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  used_ -= pages_of(size);
+}
+
+std::uint64_t memory_map::map_graph_memory(std::uint64_t begin) {
+  const std::scoped_lock lock(mutex_);
+  allocation& of = allocations_.at(begin);
+  const std::uint64_t bytes = pages_of(of.size);
+  if (of.id != 0) close_pages(begin, bytes);
+  of.id = open_pages(begin, bytes) ? ++last_id_ : 0;
+  return of.id;
+}
+
+void memory_map::unmap_graph_memory(std::uint64_t begin, std::uint64_t id) {
+  const std::scoped_lock lock(mutex_);
+  allocation& of = allocations_.at(begin);
+  if (of.id != id) return;
+  close_pages(begin, pages_of(of.size));
+  of.id = 0;
 }
 
 bool memory_map::release(std::uint64_t begin, memory_kind kind) {
@@ -64,9 +119,7 @@ bool memory_map::release(std::uint64_t begin, memory_kind kind) {
   const auto found = allocations_.find(begin);
   if (found == allocations_.end() || found->second.kind != kind) return false;
   const std::uint64_t bytes = pages_of(found->second.size);
-  // A fresh mapping gives the pages back and lets nobody touch them any more.
-  mmap(pointer_to(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-       -1, 0);
+  close_pages(begin, bytes);
   used_ -= bytes;
   allocations_.erase(found);
   return true;
@@ -82,13 +135,18 @@ bool memory_map::start_release(std::uint64_t begin) {
   return true;
 }
 
+// Needs the mutex.
+const allocation* memory_map::look_up(std::uint64_t address) const {
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const allocation& candidate = std::prev(after)->second;
+  return candidate.id != 0 && address - candidate.begin < candidate.size ? &candidate : nullptr;
+}
+
 std::optional<allocation> memory_map::find_allocation(std::uint64_t address) const {
   const std::scoped_lock lock(mutex_);
-  const auto after = allocations_.upper_bound(address);
-  if (after == allocations_.begin()) return std::nullopt;
-  const allocation& candidate = std::prev(after)->second;
-  if (address - candidate.begin >= candidate.size) return std::nullopt;
-  return candidate;
+  const allocation* const found = look_up(address);
+  return found ? std::optional(*found) : std::nullopt;
 }
 
 bool memory_map::is_reserved(std::uint64_t address) const {
@@ -99,12 +157,13 @@ bool memory_map::is_reserved(std::uint64_t address) const {
 std::size_t memory_map::count(memory_kind kind) const {
   const std::scoped_lock lock(mutex_);
   std::size_t found = 0;
-  for (const auto& [begin, each] : allocations_) found += each.kind == kind ? 1 : 0;
+  for (const auto& [begin, each] : allocations_) found += each.kind == kind && each.id != 0 ? 1 : 0;
   return found;
 }
 
 ptx::memory_range memory_map::find(std::uint64_t address) noexcept {
-  const auto found = find_allocation(address);
+  const std::scoped_lock lock(mutex_);
+  const allocation* const found = look_up(address);
   return found ? ptx::memory_range{found->begin, found->begin + found->size} : ptx::memory_range{};
 }
 
@@ -113,7 +172,13 @@ memory_map& the_memory() noexcept {
   return *instance;
 }
 
-pointer_kind classify(std::uint64_t address, std::uint64_t size) {
+pointer_kind classify(std::uint64_t address, std::uint64_t size, moment when) {
+  if (when != moment::run)
+    if (const auto of_graph = find_graph_allocation(address)) {
+      const bool is_there = when == moment::node_made || of_graph->live;
+      return is_there && size <= of_graph->begin + of_graph->size - address ? pointer_kind::device
+                                                                            : pointer_kind::invalid;
+    }
   if (!the_memory().is_reserved(address))
     return address == 0 ? pointer_kind::invalid : pointer_kind::pageable_host;
   const auto found = the_memory().find_allocation(address);

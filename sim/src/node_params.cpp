@@ -17,6 +17,7 @@ namespace cugraft_sim {
 namespace {
 
 constexpr std::byte overwritten{0xdd};
+constexpr std::size_t ownership_offset = 16 + 8;  // headers before 12.9 lack the field
 
 template <class Operation>
 CUresult with_event(const operation& old, CUevent now, operation& made) {
@@ -39,6 +40,7 @@ parameter_view::parameter_view(const operation& work) : context_(work.context) {
 parameter_view::~parameter_view() {
   std::ranges::fill(arguments_, overwritten);
   std::ranges::fill(pointers_, nullptr);
+  std::ranges::fill(access_, CUmemAccessDesc{});
   auto* const bytes = reinterpret_cast<volatile std::byte*>(&params_);
   std::fill_n(bytes, sizeof params_, overwritten);
 }
@@ -107,10 +109,31 @@ void parameter_view::show(const batch_operation& batch) {
 
 // Nobody but the driver owns what a query shows: -1, by 13.2 (driver-rules 9.2).
 void parameter_view::show(const child_operation& child) {
-  constexpr std::size_t ownership = 16 + 8;  // its offset; headers before 12.9 lack the field
   constexpr int invalid = -1;
   params_.graph.graph = child.content->handle;
-  std::memcpy(reinterpret_cast<std::byte*>(&params_) + ownership, &invalid, sizeof invalid);
+  std::memcpy(reinterpret_cast<std::byte*>(&params_) + ownership_offset, &invalid, sizeof invalid);
+}
+
+void parameter_view::show(const alloc_operation& alloc) {
+  const graph_allocation& allocation = *alloc.allocation;
+  access_ = allocation.access;
+  auto& shown = params_.alloc;
+  shown.poolProps = allocation.properties;
+  if (!access_.empty()) shown.accessDescs = access_.data();
+  shown.accessDescCount = access_.size();
+  shown.bytesize = allocation.size;
+  shown.dptr = allocation.begin;
+}
+
+void parameter_view::show(const free_operation& freed) noexcept {
+  params_.free.dptr = freed.allocation->begin;
+}
+
+int ownership_of(const CUgraphNodeParams& parameters) noexcept {
+  int ownership = 0;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&parameters);
+  std::memcpy(&ownership, bytes + ownership_offset, sizeof ownership);
+  return ownership;
 }
 
 void parameter_view::show(const conditional_operation& conditional) {
@@ -139,7 +162,7 @@ CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& ma
   if (!before) return CUDA_ERROR_INVALID_VALUE;
   if (now.WidthInBytes == 0 || now.Height == 0 || now.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
   copy_operation changed{now, before->made_with_rows};
-  if (const CUresult result = check_copy(changed.parameters)) return result;
+  if (const CUresult result = check_copy(changed.parameters, moment::node_made)) return result;
   made = operation{old.context, changed};
   return CUDA_SUCCESS;
 }
@@ -147,7 +170,7 @@ CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& ma
 CUresult with_fill(const operation& old, const CUDA_MEMSET_NODE_PARAMS& now, operation& made) {
   if (!std::holds_alternative<fill_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
   if (now.width == 0 || now.height == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check_fill(now)) return result;
+  if (const CUresult result = check_fill(now, moment::node_made)) return result;
   made = operation{old.context, fill_operation{now}};
   return CUDA_SUCCESS;
 }

@@ -32,6 +32,8 @@ class parameter_view {
   void show(const batch_operation& batch);
   void show(const child_operation& child);
   void show(const conditional_operation& conditional);
+  void show(const alloc_operation& alloc);
+  void show(const free_operation& freed) noexcept;
 
   CUgraphNodeParams params_{};
   CUcontext context_ = nullptr;
@@ -39,6 +41,7 @@ class parameter_view {
   std::vector<void*> pointers_;
   std::size_t argument_bytes_ = 0;
   std::vector<CUstreamBatchMemOpParams> batch_;
+  std::vector<CUmemAccessDesc> access_;
 };
 
 /// One kind's parameters in the form of the typed functions.
@@ -46,6 +49,10 @@ CUDA_KERNEL_NODE_PARAMS kernel_of(const CUgraphNodeParams& parameters);
 CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams& parameters);
 CUDA_HOST_NODE_PARAMS host_of(const CUgraphNodeParams& parameters);
 CUDA_BATCH_MEM_OP_NODE_PARAMS batch_of(const CUgraphNodeParams& parameters);
+CUDA_MEM_ALLOC_NODE_PARAMS alloc_of(const CUgraphNodeParams& parameters);
+
+/// Who owns the graph of a child graph's node: CUgraphChildGraphNodeOwnership (12.9).
+int ownership_of(const CUgraphNodeParams& parameters) noexcept;
 
 /// Whether every byte that a driver of the set version does not use is zero (driver-rules 9.1).
 bool is_clean(const CUgraphNodeParams& parameters) noexcept;

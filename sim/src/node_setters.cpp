@@ -117,6 +117,16 @@ CUresult impl::graph_child_graph_node_get_graph(CUgraphNode node, CUgraph* conte
              [](const CUgraphNodeParams& all) { return all.graph.graph; });
 }
 
+CUresult impl::graph_mem_alloc_node_get_params(CUgraphNode node,
+                                               CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  return get(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC, parameters, alloc_of);
+}
+
+CUresult impl::graph_mem_free_node_get_params(CUgraphNode node, CUdeviceptr* address) {
+  return get(node, CU_GRAPH_NODE_TYPE_MEM_FREE, address,
+             [](const CUgraphNodeParams& all) { return all.free.dptr; });
+}
+
 CUresult impl::graph_event_record_node_get_event(CUgraphNode node, CUevent* event) {
   return get(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event,
              [](const CUgraphNodeParams& all) { return all.eventRecord.event; });

@@ -90,6 +90,13 @@ CUresult run(const child_operation&) { return CUDA_SUCCESS; }
 
 CUresult run(const conditional_operation&) { return CUDA_SUCCESS; }
 
+CUresult run(const alloc_operation& alloc) { return alloc.memory->begin(); }
+
+CUresult run(const free_operation& freed) {
+  freed.memory->end();
+  return CUDA_SUCCESS;
+}
+
 CUresult run(const copy_operation& copy) { return run_copy(copy.parameters); }
 
 CUresult run(const fill_operation& fill) { return run_fill(fill.parameters); }

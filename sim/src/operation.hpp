@@ -11,6 +11,7 @@
 
 #include "cuda_api.hpp"
 #include "event.hpp"
+#include "graph_memory.hpp"
 #include "ptx/module.hpp"
 
 namespace cugraft_sim {
@@ -88,7 +89,7 @@ struct operation {
   CUcontext context = nullptr;
   std::variant<empty_operation, kernel_operation, copy_operation, fill_operation, host_operation,
                event_record_operation, event_wait_operation, batch_operation, child_operation,
-               conditional_operation>
+               conditional_operation, alloc_operation, free_operation>
       what;
 };
 

@@ -63,16 +63,20 @@ void follow(const graph& changed) {
 CUresult recapture::take(capture_sequence& sequence, operation work,
                          std::vector<dependency> dependencies, graph_node*& placed) {
   placed = nullptr;
-  if (failed_) return CUDA_SUCCESS;
+  if (failed_) {
+    unplaced_.push_back(std::move(work));
+    return CUDA_SUCCESS;
+  }
   const auto& nodes = sequence.target->nodes;
-  if (position_ == nodes.size()) return fail(sequence);
+  if (position_ == nodes.size()) return fail(sequence, std::move(work));
   const std::shared_ptr<graph_node> node = nodes[position_];
   if (node->work.what.index() != work.what.index() || !same_dependencies(*node, dependencies))
-    return fail(sequence);
-  ++position_;
-  placed = node.get();
+    return fail(sequence, std::move(work));
   const bool other_context = node->work.context != work.context;
   const bool parameters = other_context || !same_parameters(node->work, work);
+  if (parameters && is_memory_node(work)) return fail(sequence, std::move(work));  // R4
+  ++position_;
+  placed = node.get();
   const bool attributes = attributes_differ(node->work, work);
   if (!parameters && !attributes) return CUDA_SUCCESS;
   const bool reported = parameters || chosen(choice::recapture_reports_attributes) == 0;
@@ -105,7 +109,8 @@ bool recapture::ask(const difference& about) const {
   return answer == CUDA_SUCCESS && status != cugraft::newer::graph_recapture_error;
 }
 
-CUresult recapture::fail(capture_sequence& sequence) {
+CUresult recapture::fail(capture_sequence& sequence, operation unplaced) {
+  unplaced_.push_back(std::move(unplaced));
   failed_ = true;
   sequence.target->undefined = true;
   if (chosen(choice::recapture_failure_shows) == 1) return CUDA_SUCCESS;

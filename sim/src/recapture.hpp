@@ -38,7 +38,7 @@ class recapture {
     bool reported = true;  ///< the callback is asked
   };
 
-  CUresult fail(capture_sequence& sequence);
+  CUresult fail(capture_sequence& sequence, operation unplaced = {});
   CUresult change(capture_sequence& sequence, difference found);
   bool ask(const difference& about) const;
 
@@ -46,6 +46,7 @@ class recapture {
   void* user_data_;
   std::size_t position_ = 0;
   bool failed_ = false;
+  std::vector<operation> unplaced_;  ///< after a failure: the addresses of allocations stay valid
   std::vector<difference> waiting_;  ///< asked about at the end (choice::recapture_callback_order)
 };
 

@@ -41,6 +41,10 @@ unlock_guard::unlock_guard() { state_mutex().unlock(); }
 
 unlock_guard::~unlock_guard() { state_mutex().lock(); }
 
+bool is_device(CUdevice device) noexcept {
+  return device >= 0 && device < static_cast<int>(the_state().devices.size());
+}
+
 int chosen(choice which) noexcept { return the_state().choices[static_cast<std::size_t>(which)]; }
 
 void say(std::string_view text) {

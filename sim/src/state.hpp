@@ -70,6 +70,9 @@ class unlock_guard {
   unlock_guard& operator=(const unlock_guard&) = delete;
 };
 
+/// Whether there is a device of this number. Needs the lock.
+bool is_device(CUdevice device) noexcept;
+
 /// The value of a choice. Needs the lock.
 int chosen(choice which) noexcept;
 

@@ -127,7 +127,7 @@ CUresult impl::stream_create_with_priority(CUstream* made, unsigned flags, int p
   return CUDA_SUCCESS;
 }
 
-// Work that was enqueued still runs.
+// Work that was enqueued still runs, and is waited for with its context.
 CUresult impl::stream_destroy(CUstream handle) {
   if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
     return CUDA_ERROR_INVALID_HANDLE;
@@ -135,6 +135,9 @@ CUresult impl::stream_destroy(CUstream handle) {
   const CUresult result = find_stream(handle, found);
   if (!found) return result;
   capture_forget_stream(*found);
+  std::vector<ticket>& left = found->owner->left_work;
+  std::erase_if(left, [](const ticket& each) { return each.done(); });
+  left.push_back(found->queue->last());
   the_state().streams.remove(handle);
   return result;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work_compare.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <tuple>
 
 #include "attributes.hpp"
@@ -31,6 +33,11 @@ auto memory_kinds_of(const CUDA_MEMCPY3D& copy) {
 
 auto shape_of(const CUDA_MEMSET_NODE_PARAMS& fill) {
   return std::tie(fill.pitch, fill.elementSize, fill.width, fill.height);
+}
+
+bool same_access(const CUmemAccessDesc& left, const CUmemAccessDesc& right) noexcept {
+  return left.flags == right.flags && left.location.type == right.location.type &&
+         left.location.id == right.location.id;
 }
 
 bool equal(const empty_operation&, const empty_operation&) { return true; }
@@ -75,6 +82,19 @@ bool equal(const child_operation& left, const child_operation& right) {
 
 bool equal(const conditional_operation& left, const conditional_operation& right) {
   return left.condition == right.condition && left.kind == right.kind && left.size == right.size;
+}
+
+// The address is the driver's, so it is no parameter of the allocation.
+bool equal(const alloc_operation& left, const alloc_operation& right) {
+  const graph_allocation& one = *left.allocation;
+  const graph_allocation& other = *right.allocation;
+  return one.size == other.size &&
+         std::memcmp(&one.properties, &other.properties, sizeof one.properties) == 0 &&
+         std::ranges::equal(one.access, other.access, same_access);
+}
+
+bool equal(const free_operation& left, const free_operation& right) {
+  return left.allocation == right.allocation;
 }
 
 bool same_function_context(const kernel_operation& left, const kernel_operation& right) {
@@ -131,6 +151,21 @@ CUgraphExecUpdateResult check(const conditional_operation& held, const condition
                               const update_conditions&) {
   return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                           : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+// Memory nodes are taken from the executable's own graph only (facts).
+CUgraphExecUpdateResult check_memory(const update_conditions& conditions) noexcept {
+  return conditions.from_origin ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR;
+}
+
+CUgraphExecUpdateResult check(const alloc_operation&, const alloc_operation&,
+                              const update_conditions& conditions) {
+  return check_memory(conditions);
+}
+
+CUgraphExecUpdateResult check(const free_operation&, const free_operation&,
+                              const update_conditions& conditions) {
+  return check_memory(conditions);
 }
 
 // Host functions and external events are free; empty nodes have nothing.

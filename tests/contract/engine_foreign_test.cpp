@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <atomic>
 #include <thread>
 
 #include "contract/engine_suite.hpp"
 #include "support/eventually.hpp"
+#include "support/expect.hpp"
 #include "support/foreign_calls.hpp"
 
 // Raw driver calls inside a re-capture, and calls from outside that break it.
@@ -84,6 +87,31 @@ TEST_P(EngineForeign, UserObjectsOfForeignCodeLiveAsLongAsTheyAreNeeded) {
   eventually([&] { return destroyed >= 3; });
   simulator().settle();
   EXPECT_EQ(destroyed, 3);  // neither too early nor never
+}
+
+TEST_P(EngineForeign, GraphsWithForeignAllocationsRunAndAreNotRecaptured) {
+  CUdeviceptr memory = 0;
+  const auto allocating = [&](graph_builder& gb) {
+    EXPECT_EQ(calls_.mem_alloc_async(memory, 64, gb.stream().get()), 0);
+    EXPECT_EQ(calls_.memset_d8(memory, 1, 64, gb.stream().get()), 0);
+    add(gb, x_, 1);
+    EXPECT_EQ(calls_.mem_free_async(memory, gb.stream().get()), 0);
+  };
+  graph g = capture(stream_, allocating);
+  EXPECT_EQ(g.node_count(), 4U);
+  graph_exec e = g.instantiate();
+  EXPECT_EQ(run(e, x_), 1.0F);
+  EXPECT_EQ(run(e, x_), 1.0F);
+  const std::string why = fmt::format(
+      "graph {}: node 0 is of the kind allocation: a re-capture works on a clone, and "
+      "the driver makes none of such a graph; use recapture_options::in_place",
+      fmt::ptr(g.get()));
+  EXPECT_THROW_MSG(g.begin_recapture(stream_, with()), usage_error,
+                   "engine::native does not take " + why);
+  EXPECT_THROW_MSG(g.begin_recapture(stream_), not_implemented_error,
+                   "no delivered engine takes " + why + ", when it is delivered");
+  EXPECT_FALSE(stream_.is_capturing());
+  EXPECT_EQ(run(e, x_), 1.0F);
 }
 
 TEST_P(EngineForeign, ForeignMismatchFailsAtTheEndAndIsSwallowedUntilThen) {

@@ -70,7 +70,6 @@ TEST_F(Rules, R1_2D_DestroyLetsWorkFinish) {
   EXPECT_TRUE(seen.seen().empty());
   gate.open();
   EXPECT_EQ(cu().ctx_synchronize(), CUDA_SUCCESS);
-  if (driver().is_simulator()) control().settle();
   EXPECT_EQ(seen.seen(), std::vector{1});
 }
 

@@ -23,6 +23,14 @@ int foreign_calls::memset_d8(CUdeviceptr target, unsigned char value, std::size_
   return call("cuMemsetD8Async", 3020, target, value, bytes, stream);
 }
 
+int foreign_calls::mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const {
+  return call("cuMemAllocAsync", 11020, &memory, bytes, stream);
+}
+
+int foreign_calls::mem_free_async(CUdeviceptr memory, CUstream stream) const {
+  return call("cuMemFreeAsync", 11020, memory, stream);
+}
+
 int foreign_calls::event_record(CUevent event, CUstream stream) const {
   return call("cuEventRecord", 2000, event, stream);
 }

@@ -16,6 +16,8 @@ class foreign_calls {
   explicit foreign_calls(const driver& driver) : driver_(driver) {}
 
   int memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream stream) const;
+  int mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const;
+  int mem_free_async(CUdeviceptr memory, CUstream stream) const;
   int event_record(CUevent event, CUstream stream) const;
   int stream_wait_event(CUstream stream, CUevent event, unsigned flags) const;
   int stream_synchronize(CUstream stream) const;

@@ -44,6 +44,7 @@ struct live_handles {
   std::size_t events = 0;
   std::size_t device_allocations = 0;
   std::size_t host_allocations = 0;
+  std::size_t memory_pools = 0;  ///< without those that devices have from the start
   std::size_t libraries = 0;
   std::size_t graphs = 0;  ///< clones and scratch graphs included, child graphs not
   std::size_t graph_execs = 0;

@@ -253,6 +253,13 @@ std::string refusal(const detail::graph_state& graph) {
       case node_kind::event_record:
       case node_kind::event_wait:
         break;
+      case node_kind::allocation:
+      case node_kind::free:
+        return fmt::format(
+            "node {} is of the kind {}: a re-capture works on a clone, and the driver makes none "
+            "of "
+            "such a graph; use recapture_options::in_place",
+            i, to_string(graph.nodes.kind(i)));
       default:
         return fmt::format("node {} is of the kind {}, which stream calls do not make: {}", i,
                            to_string(graph.nodes.kind(i)), advice);
