@@ -172,6 +172,21 @@ TEST_F(MemoryLimits, R6_2_NoMemoryNodeInAChild) {
   EXPECT_EQ(add_free(own, memory), CUDA_ERROR_NOT_SUPPORTED);
 }
 
+TEST_F(MemoryLimits, R6_2_NoneIsCapturedIntoAChildEither) {
+  CUGRAFT_NEEDS_SIMULATOR();  // the code is its choice
+  const CUgraph content = chain(1), parent = parent_of(content);
+  EXPECT_EQ(nodes(parent).size(), 1U);
+  ASSERT_EQ(cu().stream_begin_capture_to_graph(first(), content, nullptr, nullptr, 0,
+                                               CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+            CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(cu().mem_alloc_async(&memory, bytes, first()), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(launch(first(), 4), CUDA_SUCCESS);
+  CUgraph ended = nullptr;
+  EXPECT_EQ(cu().stream_end_capture(first(), &ended), CUDA_SUCCESS);
+  EXPECT_EQ(run(instantiate(parent)), 5U);
+}
+
 TEST_F(MemoryUpdates, FromASecondCaptureIsAnError) {
   const CUgraphExec exec = instantiate(whole());
   const CUgraph other = whole();
