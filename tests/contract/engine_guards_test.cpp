@@ -314,8 +314,7 @@ TEST_P(EngineGuards, WaitingForOtherStreamsAndEventsEndsNobodysCapture) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards,
-                         ::testing::Values(engine_case{engine::native, 13030}), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards, ::testing::ValuesIn(all_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing
