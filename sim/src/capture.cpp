@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture_sequence.hpp"
+#include "check.hpp"
 #include "context.hpp"
 #include "recapture.hpp"
 #include "stream.hpp"
@@ -164,6 +165,7 @@ void capture_forget_stream(stream& gone) {
   const std::shared_ptr<stream_capture> capture = gone.capture;
   const std::shared_ptr<capture_sequence> sequence = capture->sequence;
   if (sequence->origin == &gone) {
+    check::capture_without_stream(*sequence);
     abandon_sequence(*sequence);
     return;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture.hpp"
+#include "check.hpp"
 #include "context.hpp"
 #include "recapture.hpp"
 #include "stream.hpp"
@@ -13,7 +14,6 @@
 namespace cugraft_sim {
 namespace {
 
-// Sequences between their begin and their end.
 std::vector<std::shared_ptr<capture_sequence>>& open_sequences() noexcept {
   static auto* const instance = new std::vector<std::shared_ptr<capture_sequence>>;
   return *instance;
@@ -72,6 +72,10 @@ bool bars_legacy(const capture_sequence& sequence) {
 
 capture_sequence::~capture_sequence() = default;
 
+const std::vector<std::shared_ptr<capture_sequence>>& open_captures() noexcept {
+  return open_sequences();
+}
+
 CUstreamCaptureMode& thread_capture_mode() noexcept {
   thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   return mode;
@@ -86,6 +90,7 @@ CUresult check_begin(const stream& origin, CUstreamCaptureMode mode) {
 capture_sequence& begin_sequence(stream& origin, CUstreamCaptureMode mode,
                                  std::shared_ptr<graph> target) {
   static cuuint64_t next_id = 1;
+  check::begun_capture();
   const auto& made = open_sequences().emplace_back(std::make_shared<capture_sequence>());
   made->id = next_id++;
   made->mode = mode;

@@ -59,6 +59,9 @@ CUresult check_begin(const stream& origin, CUstreamCaptureMode mode);
 capture_sequence& begin_sequence(stream& origin, CUstreamCaptureMode mode,
                                  std::shared_ptr<graph> target);
 
+/// Those between their begin and their end. Needs the lock.
+const std::vector<std::shared_ptr<capture_sequence>>& open_captures() noexcept;
+
 /// Ends a sequence: no stream captures any more. It does not look at the graph.
 void close_sequence(capture_sequence& which);
 
