@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct engine_case {
   /// What the simulated driver does the other way, if anything (sim/README.md, Choices).
   std::optional<cugraft_sim::choice> other = std::nullopt;
 };
+
+void PrintTo(const engine_case& shown, std::ostream* out);
 
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
 

@@ -42,11 +42,13 @@ std::vector<engine_case> all_cases() {
   return cases;
 }
 
+void PrintTo(const engine_case& shown, std::ostream* out) {
+  *out << to_string(shown.which) << "_on_" << shown.version;
+  if (shown.other) *out << "_where_" << name_of_other(*shown.other);
+}
+
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info) {
-  const engine_case& shown = info.param;
-  std::string name = std::string(to_string(shown.which)) + "_on_" + std::to_string(shown.version);
-  if (shown.other) name += "_where_" + name_of_other(*shown.other);
-  return name;
+  return ::testing::PrintToString(info.param);
 }
 
 EngineSuite::EngineSuite() : SimulatedDriverTest(GetParam().version) {
