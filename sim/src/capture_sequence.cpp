@@ -2,7 +2,6 @@
 #include "capture_sequence.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "capture.hpp"
@@ -41,7 +40,7 @@ bool forbids_unsafe_call(const capture_sequence& sequence) {
   return caller == CU_STREAM_CAPTURE_MODE_GLOBAL && sequence.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-void add_ancestors(const graph_node* of, std::set<const graph_node*>& found) {
+void add_ancestors(const graph_node* of, std::unordered_set<const graph_node*>& found) {
   std::vector<const graph_node*> open{of};
   while (!open.empty()) {
     const graph_node* const node = open.back();
@@ -114,7 +113,7 @@ void close_sequence(capture_sequence& which) {
   which.ended = true;
   which.target->capturing = which.target->recapturing = false;
   for (stream* const each : std::exchange(which.streams, {})) {
-    for (const dependency& left : each->capture->dependencies)
+    for (const dependency& left : each->capture->dependencies.list())
       if (!which.recapturing) leave_open(*left.node);
     each->capture.reset();
   }
@@ -130,16 +129,32 @@ void abandon_sequence(capture_sequence& which) {
   if (!kept) drop_graph(*which.target);
 }
 
-void merge_dependencies(std::vector<dependency>& into, const std::vector<dependency>& added) {
-  for (const dependency& each : added) {
-    const auto known = std::ranges::find(into, each.node, &dependency::node);
-    if (known == into.end()) into.push_back(each);
+// A few are searched as they are: that is what most sets hold, and for one node each.
+void dependency_set::add(const dependency& added) {
+  constexpr std::size_t few = 16;
+  if (list_.size() < few) {
+    if (std::ranges::find(list_, added.node, &dependency::node) == list_.end())
+      list_.push_back(added);
+    return;
   }
+  if (nodes_.empty())
+    for (const dependency& each : list_) nodes_.insert(each.node);
+  if (nodes_.insert(added.node).second) list_.push_back(added);
+}
+
+void dependency_set::merge(const std::vector<dependency>& added) {
+  for (const dependency& each : added) add(each);
+}
+
+void dependency_set::clear() {
+  list_.clear();
+  nodes_.clear();
 }
 
 bool has_unjoined_work(const capture_sequence& of) {
-  std::set<const graph_node*> joined;
-  for (const dependency& each : of.origin->capture->dependencies) add_ancestors(each.node, joined);
+  std::unordered_set<const graph_node*> joined;
+  for (const dependency& each : of.origin->capture->dependencies.list())
+    add_ancestors(each.node, joined);
   for (const graph_node* const each : of.released) add_ancestors(each, joined);
   const auto is_unjoined = [&](const graph_node* node) { return !joined.contains(node); };
   return std::ranges::any_of(of.orphaned, is_unjoined) || any_stream(of, [&](const stream& each) {
