@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "capture.hpp"
 #include "context.hpp"
 #include "entry.hpp"
 #include "memory.hpp"
@@ -41,19 +42,19 @@ std::size_t width_of(const CUstreamBatchMemOpParams& each) noexcept {
 // Waits and writes have address, value and flags at the same places.
 const auto& value_of(const CUstreamBatchMemOpParams& each) noexcept { return each.waitValue; }
 
-bool is_address(const CUstreamBatchMemOpParams& each) {
+bool is_address(const CUstreamBatchMemOpParams& each, moment when) {
   const CUdeviceptr address = value_of(each).address;
   if (address % width_of(each) != 0) return false;
-  const pointer_kind kind = classify(address, width_of(each));
+  const pointer_kind kind = classify(address, width_of(each), when);
   return kind == pointer_kind::device || kind == pointer_kind::pinned_host;
 }
 
-bool is_valid(const CUstreamBatchMemOpParams& each) {
+bool is_valid(const CUstreamBatchMemOpParams& each, moment when) {
   if (is_wait(each))
-    return (value_of(each).flags & ~(wait_kinds | wait_flush)) == 0 && is_address(each);
+    return (value_of(each).flags & ~(wait_kinds | wait_flush)) == 0 && is_address(each, when);
   if (is_write(each))
     return (value_of(each).flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) == 0 &&
-           is_address(each);
+           is_address(each, when);
   if (each.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES)
     return each.flushRemoteWrites.flags == 0;
   return each.operation == CU_STREAM_MEM_OP_BARRIER &&
@@ -78,7 +79,7 @@ template <class Value>
 CUresult run_one(const CUstreamBatchMemOpParams& each) {
   const auto& what = value_of(each);
   const auto value = static_cast<Value>(what.value64);
-  const auto is_there = [&] { return is_address(each); };
+  const auto is_there = [&] { return is_address(each, moment::run); };
   const auto at = [&] { return std::atomic_ref(*reinterpret_cast<Value*>(what.address)); };
   if (!is_there()) return CUDA_ERROR_ILLEGAL_ADDRESS;
   if (is_write(each)) {
@@ -97,7 +98,9 @@ CUresult submit_batch(CUstream on, unsigned count, CUstreamBatchMemOpParams* ope
   std::shared_ptr<stream> where;
   if (const CUresult result = find_stream(on, where)) return result;
   batch_operation batch;
-  if (const CUresult result = read_batch({nullptr, count, operations, flags}, batch)) return result;
+  const moment when = is_capturing(*where) ? moment::node_made : moment::call;
+  if (const CUresult result = read_batch({nullptr, count, operations, flags}, when, batch))
+    return result;
   return submit(*where, {where->owner->handle, std::move(batch)});
 }
 
@@ -113,15 +116,12 @@ CUresult submit_one(CUstream on, CUstreamBatchMemOpType kind, CUdeviceptr addres
 
 }  // namespace
 
-CUresult check_batch(const batch_operation& batch) {
-  return std::ranges::all_of(batch.operations, is_valid) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult read_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, batch_operation& made) {
+CUresult read_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, moment when, batch_operation& made) {
   if (!from.paramArray || from.count == 0 || from.count > most_operations || from.flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   made.operations.assign(from.paramArray, from.paramArray + from.count);
-  return check_batch(made);
+  const auto fits = [&](const CUstreamBatchMemOpParams& each) { return is_valid(each, when); };
+  return std::ranges::all_of(made.operations, fits) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult run_batch(const batch_operation& batch) {

@@ -2,17 +2,16 @@
 #pragma once
 
 #include "cuda_api.hpp"
+#include "memory.hpp"
 #include "operation.hpp"
 
 // Batch memory operations: waits for and writes of single values, in streams and graphs.
 
 namespace cugraft_sim {
 
-/// What can be wrong with the operations: their kinds, flags and addresses.
-CUresult check_batch(const batch_operation& batch);
-
-/// Copies the caller's array; INVALID_VALUE where it is missing, empty or too long.
-CUresult read_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, batch_operation& made);
+/// Copies the caller's array; INVALID_VALUE where it is missing, empty or too long, or where kinds,
+/// flags or addresses are wrong.
+CUresult read_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, moment when, batch_operation& made);
 
 /// Does the operations, one after the other, on the calling thread. 700 where memory is gone.
 CUresult run_batch(const batch_operation& batch);

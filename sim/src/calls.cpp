@@ -138,7 +138,10 @@ CUresult check_before(function_id id) {
   if (!is_offered(id)) return error_requires_newer_driver;
   const needs needed = needs_of(id);
   if (needed == needs::nothing) return CUDA_SUCCESS;
-  if (callback_scope::is_open()) return CUDA_ERROR_NOT_PERMITTED;
+  if (callback_scope::is_open()) {
+    check::call_from_callback();
+    return CUDA_ERROR_NOT_PERMITTED;
+  }
   if (!the_state().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (needed == needs::initialisation || is_release(id)) return CUDA_SUCCESS;
   return failure_of_current_context();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "check.hpp"
 #include "cuda_api.hpp"
 #include "cugraft_sim/control.hpp"
 #include "entry.hpp"
@@ -71,6 +72,7 @@ template <class... Parameters>
 CUresult enter(function_id id, CUresult (*implementation)(Parameters...), Parameters... arguments) {
   calls::wait(id);
   const auto lock = lock_state();
+  const check::function_scope named(id);
   const std::optional<fault> planned = calls::begin(id);
   CUresult result = CUDA_SUCCESS;
   if (!planned || planned->after_effect) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture_sequence.hpp"
+#include "check.hpp"
 #include "condition.hpp"
 #include "context.hpp"
 #include "recapture.hpp"
@@ -29,7 +30,7 @@ CUgraphEdgeData programmatic_edge(unsigned char port) noexcept {
 // still run (facts).
 std::vector<dependency> dependencies_of_next(const stream_capture& of,
                                              const launch_extras& extras) {
-  std::vector<dependency> next = of.dependencies;
+  std::vector<dependency> next = of.dependencies.list();
   if (!extras.programmatic_serialization) return next;
   for (dependency& each : next)
     if (is_kernel(*each.node)) each.data = programmatic_edge(programmatic_port);
@@ -50,7 +51,7 @@ void move_to(stream_capture& of, graph_node* node) {
   of.dependencies.clear();
   of.own.clear();
   if (!node) return;
-  of.dependencies.push_back({node, {}});
+  of.dependencies.add({node, {}});
   of.own.push_back(node);
 }
 
@@ -83,7 +84,7 @@ CUresult join(stream& on, const captured_record& record) {
   if (on.is_legacy()) return refuse(*record.sequence, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   on.capture = std::make_shared<stream_capture>();
   on.capture->sequence = record.sequence;
-  on.capture->dependencies = record.dependencies;
+  on.capture->dependencies = dependency_set(record.dependencies);
   record.sequence->streams.push_back(&on);
   return CUDA_SUCCESS;
 }
@@ -98,7 +99,7 @@ CUresult wait_in_capture(stream& on, event& which) {
   capture_sequence& theirs = *which.captured->sequence;
   if (theirs.ended || !theirs.active) return refuse(sequence, CUDA_ERROR_INVALID_VALUE);
   if (&theirs != &sequence) return refuse_merge(sequence, theirs);
-  merge_dependencies(on.capture->dependencies, which.captured->dependencies);
+  on.capture->dependencies.merge(which.captured->dependencies);
   return CUDA_SUCCESS;
 }
 
@@ -148,8 +149,8 @@ CUresult capture_event_record(stream& on, event& which, unsigned flags) {
   if (flags & CU_EVENT_RECORD_EXTERNAL)
     return capture_operation(on, {on.owner->handle, event_record_operation{which.handle, nullptr}},
                              {});
-  which.captured =
-      std::make_shared<captured_record>(captured_record{capture.sequence, capture.dependencies});
+  which.captured = std::make_shared<captured_record>(
+      captured_record{capture.sequence, capture.dependencies.list()});
   return CUDA_SUCCESS;
 }
 
@@ -168,6 +169,7 @@ void capture_forget_stream(stream& gone) {
   const std::shared_ptr<stream_capture> capture = gone.capture;
   const std::shared_ptr<capture_sequence> sequence = capture->sequence;
   if (sequence->origin == &gone) {
+    check::capture_without_stream(*sequence);
     abandon_sequence(*sequence);
     return;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,18 +42,17 @@ CUresult check_end(const capture_sequence& sequence) {
 }
 
 // The nodes that a caller takes out of a dependency set count as joined.
-void replace_dependencies(stream_capture& of, std::vector<dependency> by) {
-  const auto is_kept = [&](const graph_node* node) {
-    return std::ranges::find(by, node, &dependency::node) != by.end();
-  };
-  for (const dependency& each : of.dependencies) {
+void replace_dependencies(stream_capture& of, const std::vector<dependency>& by) {
+  std::unordered_set<const graph_node*> kept;
+  for (const dependency& each : by) kept.insert(each.node);
+  const auto is_kept = [&](const graph_node* node) { return kept.contains(node); };
+  for (const dependency& each : of.dependencies.list()) {
     if (is_kept(each.node)) continue;
     of.sequence->released.push_back(each.node);
     leave_open(*each.node);
   }
   std::erase_if(of.own, [&](const graph_node* node) { return !is_kept(node); });
-  of.dependencies.clear();
-  merge_dependencies(of.dependencies, by);
+  of.dependencies = dependency_set(by);
 }
 
 CUresult find_stream_to_begin(CUstream handle, CUstreamCaptureMode mode,
@@ -92,7 +92,7 @@ CUresult impl::stream_begin_capture_to_graph(CUstream on, CUgraph into, const CU
   if (const CUresult result = read_dependencies(*target, nodes, edges, count, dependencies))
     return result;
   begin_sequence(*origin, mode, std::move(target));
-  merge_dependencies(origin->capture->dependencies, dependencies);
+  origin->capture->dependencies.merge(dependencies);
   return CUDA_SUCCESS;
 }
 
@@ -154,11 +154,12 @@ CUresult impl::stream_get_capture_info(CUstream handle, CUstreamCaptureStatus* s
   *status = status_of(*found);
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
   stream_capture& capture = *found->capture;
-  if (nodes && !edges && std::ranges::any_of(capture.dependencies, has_edge_data))
+  const std::vector<dependency>& dependencies = capture.dependencies.list();
+  if (nodes && !edges && std::ranges::any_of(dependencies, has_edge_data))
     return CUDA_ERROR_LOSSY_QUERY;
   capture.shown_nodes.clear();
   capture.shown_edges.clear();
-  for (const dependency& each : capture.dependencies) {
+  for (const dependency& each : dependencies) {
     capture.shown_nodes.push_back(each.node->handle);
     capture.shown_edges.push_back(each.data);
   }
@@ -166,7 +167,7 @@ CUresult impl::stream_get_capture_info(CUstream handle, CUstreamCaptureStatus* s
   if (into) *into = capture.sequence->target->handle;
   if (nodes) *nodes = capture.shown_nodes.data();
   if (edges) *edges = capture.shown_edges.data();
-  if (count) *count = capture.dependencies.size();
+  if (count) *count = dependencies.size();
   return CUDA_SUCCESS;
 }
 
@@ -185,9 +186,9 @@ CUresult impl::stream_update_capture_dependencies(CUstream handle, CUgraphNode* 
           read_dependencies(*capture.sequence->target, nodes, edges, count, given))
     return result;
   if (replace)
-    replace_dependencies(capture, std::move(given));
+    replace_dependencies(capture, given);
   else
-    merge_dependencies(capture.dependencies, given);
+    capture.dependencies.merge(given);
   return CUDA_SUCCESS;
 }
 

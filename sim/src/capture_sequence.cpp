@@ -2,10 +2,10 @@
 #include "capture_sequence.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "capture.hpp"
+#include "check.hpp"
 #include "context.hpp"
 #include "recapture.hpp"
 #include "stream.hpp"
@@ -13,7 +13,6 @@
 namespace cugraft_sim {
 namespace {
 
-// Sequences between their begin and their end.
 std::vector<std::shared_ptr<capture_sequence>>& open_sequences() noexcept {
   static auto* const instance = new std::vector<std::shared_ptr<capture_sequence>>;
   return *instance;
@@ -41,7 +40,7 @@ bool forbids_unsafe_call(const capture_sequence& sequence) {
   return caller == CU_STREAM_CAPTURE_MODE_GLOBAL && sequence.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-void add_ancestors(const graph_node* of, std::set<const graph_node*>& found) {
+void add_ancestors(const graph_node* of, std::unordered_set<const graph_node*>& found) {
   std::vector<const graph_node*> open{of};
   while (!open.empty()) {
     const graph_node* const node = open.back();
@@ -72,6 +71,10 @@ bool bars_legacy(const capture_sequence& sequence) {
 
 capture_sequence::~capture_sequence() = default;
 
+const std::vector<std::shared_ptr<capture_sequence>>& open_captures() noexcept {
+  return open_sequences();
+}
+
 CUstreamCaptureMode& thread_capture_mode() noexcept {
   thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   return mode;
@@ -86,6 +89,7 @@ CUresult check_begin(const stream& origin, CUstreamCaptureMode mode) {
 capture_sequence& begin_sequence(stream& origin, CUstreamCaptureMode mode,
                                  std::shared_ptr<graph> target) {
   static cuuint64_t next_id = 1;
+  check::begun_capture();
   const auto& made = open_sequences().emplace_back(std::make_shared<capture_sequence>());
   made->id = next_id++;
   made->mode = mode;
@@ -109,7 +113,7 @@ void close_sequence(capture_sequence& which) {
   which.ended = true;
   which.target->capturing = which.target->recapturing = false;
   for (stream* const each : std::exchange(which.streams, {})) {
-    for (const dependency& left : each->capture->dependencies)
+    for (const dependency& left : each->capture->dependencies.list())
       if (!which.recapturing) leave_open(*left.node);
     each->capture.reset();
   }
@@ -125,16 +129,32 @@ void abandon_sequence(capture_sequence& which) {
   if (!kept) drop_graph(*which.target);
 }
 
-void merge_dependencies(std::vector<dependency>& into, const std::vector<dependency>& added) {
-  for (const dependency& each : added) {
-    const auto known = std::ranges::find(into, each.node, &dependency::node);
-    if (known == into.end()) into.push_back(each);
+// A few are searched as they are: that is what most sets hold, and for one node each.
+void dependency_set::add(const dependency& added) {
+  constexpr std::size_t few = 16;
+  if (list_.size() < few) {
+    if (std::ranges::find(list_, added.node, &dependency::node) == list_.end())
+      list_.push_back(added);
+    return;
   }
+  if (nodes_.empty())
+    for (const dependency& each : list_) nodes_.insert(each.node);
+  if (nodes_.insert(added.node).second) list_.push_back(added);
+}
+
+void dependency_set::merge(const std::vector<dependency>& added) {
+  for (const dependency& each : added) add(each);
+}
+
+void dependency_set::clear() {
+  list_.clear();
+  nodes_.clear();
 }
 
 bool has_unjoined_work(const capture_sequence& of) {
-  std::set<const graph_node*> joined;
-  for (const dependency& each : of.origin->capture->dependencies) add_ancestors(each.node, joined);
+  std::unordered_set<const graph_node*> joined;
+  for (const dependency& each : of.origin->capture->dependencies.list())
+    add_ancestors(each.node, joined);
   for (const graph_node* const each : of.released) add_ancestors(each, joined);
   const auto is_unjoined = [&](const graph_node* node) { return !joined.contains(node); };
   return std::ranges::any_of(of.orphaned, is_unjoined) || any_stream(of, [&](const stream& each) {

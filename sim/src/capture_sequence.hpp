@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "cuda_api.hpp"
@@ -37,10 +38,28 @@ struct capture_sequence {
   ~capture_sequence();
 };
 
+/// Dependencies on different nodes, in the order in which they came.
+class dependency_set {
+ public:
+  dependency_set() = default;
+  explicit dependency_set(const std::vector<dependency>& of) { merge(of); }
+
+  /// Adds a dependency, unless there is one on the same node, which stays as it is.
+  void add(const dependency& added);
+  void merge(const std::vector<dependency>& added);
+  void clear();
+
+  const std::vector<dependency>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<dependency> list_;
+  std::unordered_set<const graph_node*> nodes_;  // of a list that is long
+};
+
 struct stream_capture {
   std::shared_ptr<capture_sequence> sequence;
-  std::vector<dependency> dependencies;  ///< of the next node
-  std::vector<graph_node*> own;          ///< those of them that a call on this stream made
+  dependency_set dependencies;   ///< of the next node
+  std::vector<graph_node*> own;  ///< those of them that a call on this stream made
 
   // What cuStreamGetCaptureInfo handed out: valid until the next call on the stream.
   std::vector<CUgraphNode> shown_nodes;
@@ -59,6 +78,9 @@ CUresult check_begin(const stream& origin, CUstreamCaptureMode mode);
 capture_sequence& begin_sequence(stream& origin, CUstreamCaptureMode mode,
                                  std::shared_ptr<graph> target);
 
+/// Those between their begin and their end. Needs the lock.
+const std::vector<std::shared_ptr<capture_sequence>>& open_captures() noexcept;
+
 /// Ends a sequence: no stream captures any more. It does not look at the graph.
 void close_sequence(capture_sequence& which);
 
@@ -67,9 +89,6 @@ void invalidate(capture_sequence& which);
 
 /// Ends a sequence without a result: the graph is gone, as after every failed end (facts).
 void abandon_sequence(capture_sequence& which);
-
-/// Adds nodes to a dependency set; those that are there already stay as they are.
-void merge_dependencies(std::vector<dependency>& into, const std::vector<dependency>& added);
 
 /// Whether some work of the sequence is not joined to its origin.
 bool has_unjoined_work(const capture_sequence& of);

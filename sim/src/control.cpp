@@ -6,6 +6,7 @@
 
 #include "calls.hpp"
 #include "capture.hpp"
+#include "check.hpp"
 #include "context.hpp"
 #include "memory.hpp"
 #include "memory_pool.hpp"
@@ -132,6 +133,8 @@ class control final : public simulator {
   void delay(std::string_view function, unsigned microseconds) override {
     calls::set_delay(function, microseconds);
   }
+
+  void set_check_mode(bool on) override { check::set(on); }
 
   void set_device_memory(std::uint64_t bytes) override { the_memory().set_limit(bytes); }
 

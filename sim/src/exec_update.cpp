@@ -75,9 +75,9 @@ std::optional<refusal> pairing::pair(const graph_node& node, std::size_t partner
 
 // Another kind of edge is another topology (facts: plain to programmatic).
 std::optional<refusal> pairing::follow(const graph_node& node, std::size_t partner) {
-  for (std::size_t i = 0; i < node.dependencies.size(); ++i) {
-    const dependency& ours = node.dependencies[i];
-    const exec_dependency& theirs = exec_.nodes[partner].dependencies[i];
+  auto partners = exec_.nodes[partner].dependencies.begin();
+  for (const dependency& ours : node.dependencies) {
+    const exec_dependency& theirs = *partners++;
     const bool other_edge = std::memcmp(&ours.data, &theirs.data, sizeof ours.data) != 0;
     if (other_edge || is_paired_otherwise(*ours.node, theirs.node))
       return refusal{topology_changed, &node, ours.node};

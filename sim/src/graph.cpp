@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -69,6 +68,10 @@ bool operator==(const dependency& left, const dependency& right) noexcept {
          std::memcmp(&left.data, &right.data, sizeof(CUgraphEdgeData)) == 0;
 }
 
+bool made_before::operator()(const graph_node* left, const graph_node* right) const noexcept {
+  return left->local_id < right->local_id;
+}
+
 CUresult find_graph(CUgraph handle, std::shared_ptr<graph>& found) {
   found = tables().graphs.find(handle);
   return found && !found->undefined ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -101,14 +104,27 @@ void drop_graph(graph& gone) {
   gone.undefined = true;  // for a capture that still refers to it
 }
 
-graph_node& add_node(graph& to, operation work, std::vector<dependency> dependencies) {
+graph_node& add_node(graph& to, operation work, const std::vector<dependency>& dependencies) {
   const auto& node = to.nodes.emplace_back(std::make_shared<graph_node>());
   node->handle = tables().nodes.add(node);
   node->owner = &to;
   node->work = std::move(work);
-  node->dependencies = std::move(dependencies);
   node->local_id = to.next_local_id++;
+  for (const dependency& each : dependencies) add_edge(*node, each);
   return *node;
+}
+
+void add_edge(graph_node& to, const dependency& from) {
+  const auto made = to.dependencies.insert(to.dependencies.end(), from);
+  auto& dependents = from.node->dependents;
+  dependents.emplace_hint(dependents.end(), &to, made);
+}
+
+void remove_edge(graph_node& from, graph_node& to) {
+  const auto edge = from.dependents.find(&to);
+  to.dependencies.erase(edge->second);
+  from.dependents.erase(edge);
+  if (from.dependents.empty()) leave_open(from);
 }
 
 std::shared_ptr<graph> copy_graph(const graph& original) {
@@ -118,28 +134,26 @@ std::shared_ptr<graph> copy_graph(const graph& original) {
   made->next_left_open = original.next_left_open;
   std::unordered_map<const graph_node*, graph_node*> copies;
   for (const auto& node : original.nodes) {
-    graph_node& copy = add_node(*made, copy_of(node->work), node->dependencies);
+    graph_node& copy = add_node(*made, copy_of(node->work), {});
     copy.local_id = node->local_id;
     copy.left_open = node->left_open;
     copies[node.get()] = &copy;
     made->copies[node->handle] = copy.handle;
   }
-  for (const auto& node : made->nodes)
-    for (dependency& each : node->dependencies) each.node = copies.at(each.node);
+  for (const auto& node : original.nodes)
+    for (const dependency& each : node->dependencies)
+      add_edge(*copies.at(node.get()), {copies.at(each.node), each.data});
   made->next_local_id = original.next_local_id;
   return made;
 }
 
 void drop_node(graph_node& gone) {
   graph& of = *gone.owner;
-  for (const auto& node : of.nodes)
-    std::erase_if(node->dependencies, [&](const dependency& each) { return each.node == &gone; });
-  const std::vector<dependency> former = std::move(gone.dependencies);
-  gone.dependencies.clear();
-  for (const dependency& each : former)
-    if (!has_dependents(*each.node)) leave_open(*each.node);
+  for (const auto& [dependent, edge] : gone.dependents) dependent->dependencies.erase(edge);
+  while (!gone.dependencies.empty()) remove_edge(*gone.dependencies.front().node, gone);
   forget(gone);
-  std::erase_if(of.nodes, [&](const auto& node) { return node.get() == &gone; });
+  const auto id_of = [](const auto& node) { return node->local_id; };
+  of.nodes.erase(std::ranges::lower_bound(of.nodes, gone.local_id, {}, id_of));
 }
 
 std::span<const std::shared_ptr<graph>> inner_graphs(const operation& work) noexcept {
@@ -167,20 +181,12 @@ void renew_handles(graph& of) {
 
 void leave_open(graph_node& node) noexcept { node.left_open = node.owner->next_left_open++; }
 
-bool has_dependents(const graph_node& node) noexcept {
-  return std::ranges::any_of(node.owner->nodes, [&](const auto& other) {
-    return std::ranges::find(other->dependencies, &node, &dependency::node) !=
-           other->dependencies.end();
-  });
-}
+bool has_dependents(const graph_node& node) noexcept { return !node.dependents.empty(); }
 
 std::vector<graph_node*> sinks_of(const graph& of) {
-  std::set<const graph_node*> needed;
-  for (const auto& node : of.nodes)
-    for (const dependency& each : node->dependencies) needed.insert(each.node);
   std::vector<graph_node*> sinks;
   for (const auto& node : of.nodes)
-    if (!needed.contains(node.get())) sinks.push_back(node.get());
+    if (!has_dependents(*node)) sinks.push_back(node.get());
   std::ranges::stable_sort(sinks, {}, &graph_node::left_open);
   return sinks;
 }
@@ -213,26 +219,26 @@ std::vector<const graph_node*> execution_order(const graph& of) {
   enum class state : char { unseen, open, done };
   struct step {
     const graph_node* node;
-    std::size_t next;  // dependency to be looked at
+    std::list<dependency>::const_iterator next;  // dependency to be looked at
   };
   std::unordered_map<const graph_node*, state> states;
   std::vector<const graph_node*> order;
   std::vector<step> path;
   const auto enter = [&](const graph_node* node) {
     states[node] = state::open;
-    path.push_back({node, 0});
+    path.push_back({node, node->dependencies.begin()});
   };
   for (const auto& start : of.nodes) {
     if (states[start.get()] == state::unseen) enter(start.get());
     while (!path.empty()) {
       step& last = path.back();
-      if (last.next == last.node->dependencies.size()) {
+      if (last.next == last.node->dependencies.end()) {
         states[last.node] = state::done;
         order.push_back(last.node);
         path.pop_back();
         continue;
       }
-      const graph_node* const needed = last.node->dependencies[last.next++].node;
+      const graph_node* const needed = (last.next++)->node;
       if (states[needed] == state::open) return order;  // a cycle
       if (states[needed] == state::unseen) enter(needed);
     }

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -26,11 +29,18 @@ struct dependency {
 
 bool operator==(const dependency& left, const dependency& right) noexcept;
 
+/// Orders nodes of one graph by their making.
+struct made_before {
+  bool operator()(const graph_node* left, const graph_node* right) const noexcept;
+};
+
 struct graph_node {
   CUgraphNode handle = nullptr;
   graph* owner = nullptr;
   operation work;
-  std::vector<dependency> dependencies;  ///< in the order of their making; maybe of later nodes
+  std::list<dependency> dependencies;  ///< in the order of their making; maybe of later nodes
+  /// The edges to its dependents, where those hold them.
+  std::map<graph_node*, std::list<dependency>::iterator, made_before> dependents;
   unsigned local_id = 0;
 
   /// When the node was last left without a dependent: made by hand, taken out of a stream's
@@ -52,13 +62,13 @@ struct condition {
 
 struct graph {
   CUgraph handle = nullptr;
-  unsigned id = 0;                                 ///< of the process's graphs and executables
-  bool is_child = false;                           ///< it belongs to a node of another graph
-  bool is_moved = false;                           ///< into that node, as it was
-  bool is_body = false;                            ///< that is a conditional node
-  graph* around = nullptr;                         ///< of a body: the graph with its node
-  std::vector<condition> conditions;               ///< by handle, from 1 on; of bodies too
-  std::vector<std::shared_ptr<graph_node>> nodes;  ///< in creation order
+  unsigned id = 0;                                ///< of the process's graphs and executables
+  bool is_child = false;                          ///< it belongs to a node of another graph
+  bool is_moved = false;                          ///< into that node, as it was
+  bool is_body = false;                           ///< that is a conditional node
+  graph* around = nullptr;                        ///< of a body: the graph with its node
+  std::vector<condition> conditions;              ///< by handle, from 1 on; of bodies too
+  std::deque<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;
   CUgraph cloned_from = nullptr;
   std::unordered_map<CUgraphNode, CUgraphNode> copies;  ///< of a clone, by the original's node
@@ -94,7 +104,13 @@ void drop_node(graph_node& gone);
 unsigned take_graph_id() noexcept;
 
 /// Adds a node; `dependencies` are nodes of the same graph, without duplicates.
-graph_node& add_node(graph& to, operation work, std::vector<dependency> dependencies);
+graph_node& add_node(graph& to, operation work, const std::vector<dependency>& dependencies);
+
+/// Makes `from` the last dependency of a node; it is none yet.
+void add_edge(graph_node& to, const dependency& from);
+
+/// Takes an edge away; a node without dependents is left open by that.
+void remove_edge(graph_node& from, graph_node& to);
 
 /// The graphs inside a node: the content of a child, the bodies of a conditional node.
 std::span<const std::shared_ptr<graph>> inner_graphs(const operation& work) noexcept;
@@ -108,7 +124,7 @@ void renew_handles(graph& of);
 /// Says that `node` has no dependent at this moment.
 void leave_open(graph_node& node) noexcept;
 
-/// Whether a node of its graph depends on it. Looks at every node.
+/// Whether a node of its graph depends on it.
 bool has_dependents(const graph_node& node) noexcept;
 
 /// Nodes without dependents, in the order in which they were left so.

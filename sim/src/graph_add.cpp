@@ -19,11 +19,10 @@ namespace cugraft_sim {
 namespace {
 
 bool has_duplicates(const std::vector<dependency>& dependencies) {
-  for (auto each = dependencies.begin(); each != dependencies.end(); ++each)
-    if (std::find_if(dependencies.begin(), each,
-                     [&](const dependency& earlier) { return earlier.node == each->node; }) != each)
-      return true;
-  return false;
+  std::vector<const graph_node*> nodes;
+  for (const dependency& each : dependencies) nodes.push_back(each.node);
+  std::ranges::sort(nodes);
+  return std::ranges::adjacent_find(nodes) != nodes.end();
 }
 
 // What an added node does in a re-capture is documented nowhere, so none is taken there.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "entry.hpp"
@@ -18,15 +19,10 @@ struct named_edge {
   CUgraphEdgeData data;
 };
 
-bool same_ends(const named_edge& left, const named_edge& right) noexcept {
-  return left.from == right.from && left.to == right.to;
-}
-
 bool is_twice(const std::vector<named_edge>& edges) {
-  for (auto each = edges.begin(); each != edges.end(); ++each)
-    for (auto earlier = edges.begin(); earlier != each; ++earlier)
-      if (same_ends(*earlier, *each)) return true;
-  return false;
+  std::set<std::pair<graph_node*, graph_node*>> seen;
+  return !std::ranges::all_of(
+      edges, [&](const named_edge& each) { return seen.emplace(each.from, each.to).second; });
 }
 
 CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
@@ -45,15 +41,11 @@ CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
   return is_twice(edges) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-// The edge between the same nodes, if there is one.
-auto find_edge(const named_edge& edge) {
-  return std::ranges::find(edge.to->dependencies, edge.from, &dependency::node);
-}
-
-bool is_there(const named_edge& edge) { return find_edge(edge) != edge.to->dependencies.end(); }
+bool is_there(const named_edge& edge) { return edge.from->dependents.contains(edge.to); }
 
 bool is_there_as_named(const named_edge& edge) {
-  return is_there(edge) && std::memcmp(&find_edge(edge)->data, &edge.data, sizeof edge.data) == 0;
+  const auto found = edge.from->dependents.find(edge.to);
+  return found != edge.from->dependents.end() && *found->second == dependency{edge.from, edge.data};
 }
 
 }  // namespace
@@ -67,7 +59,7 @@ CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
   for (const named_edge& each : edges)
     if (is_there(each) || !is_edge(*each.from, *each.to, each.data))
       return CUDA_ERROR_INVALID_VALUE;
-  for (const named_edge& each : edges) each.to->dependencies.push_back({each.from, each.data});
+  for (const named_edge& each : edges) add_edge(*each.to, {each.from, each.data});
   return CUDA_SUCCESS;
 }
 
@@ -80,10 +72,7 @@ CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_n
     return result;
   if (!std::ranges::all_of(edges, is_there_as_named)) return CUDA_ERROR_INVALID_VALUE;
   if (!edges.empty() && has_memory_nodes(*edges.front().to->owner)) return CUDA_ERROR_NOT_SUPPORTED;
-  for (const named_edge& each : edges) {
-    each.to->dependencies.erase(find_edge(each));
-    if (!has_dependents(*each.from)) leave_open(*each.from);
-  }
+  for (const named_edge& each : edges) remove_edge(*each.from, *each.to);
   return CUDA_SUCCESS;
 }
 

@@ -115,9 +115,8 @@ CUresult impl::graph_node_get_dependent_nodes(CUgraphNode of, CUgraphNode* nodes
   std::shared_ptr<graph_node> found;
   if (const CUresult result = find_node(of, found)) return result;
   std::vector<shown_edge> edges;
-  for (const auto& node : found->owner->nodes)
-    for (const dependency& each : node->dependencies)
-      if (each.node == found.get()) edges.push_back({of, node->handle, each.data});
+  for (const auto& [node, edge] : found->dependents)
+    edges.push_back({of, node->handle, edge->data});
   return give_edges(edges, nullptr, nodes, data, count);
 }
 

@@ -6,6 +6,9 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "check.hpp"
 
 namespace cugraft_sim {
 
@@ -16,12 +19,20 @@ class id_source {
 
   std::uintptr_t take() noexcept { return next_++; }
 
-  /// Whether `id` was given out by this source.
-  bool has_given(std::uintptr_t id) const noexcept { return id >= first_ && id < next_; }
+  /// Says that what `id` was given to is gone.
+  void retire(std::uintptr_t id) {
+    retired_.resize(next_ - first_);
+    retired_[id - first_] = true;
+  }
+
+  bool is_retired(std::uintptr_t id) const noexcept {
+    return id >= first_ && id - first_ < retired_.size() && retired_[id - first_];
+  }
 
  private:
   std::uintptr_t first_;
   std::uintptr_t next_;
+  std::vector<bool> retired_;
 };
 
 /// Number of a handle, as messages show it.
@@ -60,19 +71,24 @@ class handle_table {
   /// The object, or null.
   std::shared_ptr<Object> find(Handle handle) const {
     const auto found = objects_.find(id_of(handle));
-    return found == objects_.end() ? nullptr : found->second;
+    if (found != objects_.end()) return found->second;
+    check_missing(handle);
+    return nullptr;
   }
 
   /// Takes the object out of the table; null where there is none.
   std::shared_ptr<Object> remove(Handle handle) {
     auto node = objects_.extract(id_of(handle));
-    return node.empty() ? nullptr : std::move(node.mapped());
+    if (node.empty()) {
+      check_missing(handle);
+      return nullptr;
+    }
+    ids_->retire(id_of(handle));
+    return std::move(node.mapped());
   }
 
   /// Whether the handle stood for an object that was removed.
-  bool was_removed(Handle handle) const {
-    return ids_->has_given(id_of(handle)) && !objects_.contains(id_of(handle));
-  }
+  bool was_removed(Handle handle) const { return ids_->is_retired(id_of(handle)); }
 
   std::size_t size() const noexcept { return objects_.size(); }
 
@@ -83,6 +99,10 @@ class handle_table {
   }
 
  private:
+  void check_missing(Handle handle) const {
+    if (was_removed(handle)) check::dead_handle(check::kind_of<Handle>, id_of(handle));
+  }
+
   std::shared_ptr<id_source> ids_;
   std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects_;
 };

@@ -186,7 +186,7 @@ CUresult with_batch(const operation& old, const CUDA_BATCH_MEM_OP_NODE_PARAMS& n
   if (!std::holds_alternative<batch_operation>(old.what)) return CUDA_ERROR_INVALID_VALUE;
   if (now.ctx && now.ctx != old.context) return CUDA_ERROR_INVALID_VALUE;
   batch_operation changed;
-  if (const CUresult result = read_batch(now, changed)) return result;
+  if (const CUresult result = read_batch(now, moment::node_made, changed)) return result;
   made = operation{old.context, std::move(changed)};
   return CUDA_SUCCESS;
 }

@@ -18,13 +18,14 @@ using ::cugraft::newer::error_graph_recapture_failure;
 using ::cugraft::newer::graph_recapture_status;
 
 // As a set: the order of the waits does not count.
-bool same_dependencies(const graph_node& node, const std::vector<dependency>& dependencies) {
+bool same_dependencies(graph_node& node, const std::vector<dependency>& dependencies) {
+  if (std::ranges::equal(node.dependencies, dependencies)) return true;
   const bool with_data = chosen(choice::recapture_compares_edge_data) == 0;
   return node.dependencies.size() == dependencies.size() &&
          std::ranges::all_of(dependencies, [&](const dependency& each) {
-           return std::ranges::any_of(node.dependencies, [&](const dependency& known) {
-             return with_data ? known == each : known.node == each.node;
-           });
+           const auto known = each.node->dependents.find(&node);
+           if (known == each.node->dependents.end()) return false;
+           return !with_data || *known->second == each;
          });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "check.hpp"
 #include "version.hpp"
 
 namespace cugraft_sim {
@@ -24,6 +25,14 @@ state* make_state() {
       say("CUGRAFT_SIM_VERSION=" + std::string(asked) + " is none of " + version_list());
     else
       made->version = version;
+  }
+  if (const char* const asked = std::getenv("CUGRAFT_SIM_CHECK")) {
+    const std::string_view value = asked;
+    check::set(value == "1");
+    if (value != "0" && value != "1") {
+      made->misconfigured = true;
+      say("CUGRAFT_SIM_CHECK=" + std::string(value) + " is neither 0 nor 1");
+    }
   }
   return made;
 }

@@ -145,12 +145,15 @@ std::vector<node_summary> session_state::unjoined_leaves() {
       leaves.insert(leaves.end(), each.at.nodes.begin(), each.at.nodes.end());
   if (leaves.empty()) return {};
   const std::unordered_set<CUgraphNode> reached = ancestors(*table_, lanes_.front().at.nodes);
-  const std::vector<CUgraphNode> all = nodes_of(*table_, captured_graph_);
+  std::vector<CUgraphNode> all = nodes_of(*table_, captured_graph_);
+  put_in_creation_order(all, known_nodes());
   std::vector<node_summary> result;
   for (const CUgraphNode leaf : leaves) {
     if (reached.contains(leaf)) continue;
     const auto position =
-        static_cast<std::uint32_t>(std::find(all.begin(), all.end(), leaf) - all.begin());
+        matches_at_calls()
+            ? client_->position(leaf).value()
+            : static_cast<std::uint32_t>(std::find(all.begin(), all.end(), leaf) - all.begin());
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     check(table_->graph_node_get_type(leaf, &type), "cuGraphNodeGetType");
     node_summary summary{{{{position, 0}}}, static_cast<node_kind>(type), {}, {}};

@@ -262,8 +262,7 @@ TEST_P(EngineExecutables, ResyncSeesForeignEdits) {
   EXPECT_EQ(reinterpret_cast<unsigned char*>(host_.data())[7], 9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineExecutables, ::testing::ValuesIn(engine_cases()),
-                         &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineExecutables, ::testing::ValuesIn(all_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

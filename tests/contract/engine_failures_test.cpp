@@ -249,6 +249,23 @@ TEST_P(EngineFailures, C085_UnjoinedWorkNamesItsLeaves) {
   expect_untouched();
 }
 
+TEST_P(EngineFailures, C085_APlainCaptureNamesThemToo) {
+  capture_session session = begin_capture(stream_);
+  fill_async(session, x_.data(), 1, x_.size());
+  graph_builder side = session.fork(side_);
+  copy_async(side, y_.data(), x_.data(), x_.size());
+  add(side, y_, 1);
+  fill_async(session, x_.data(), 1, x_.size());
+  try {
+    static_cast<void>(session.end());
+    ADD_FAILURE() << "no error";
+  } catch (const capture_error& error) {
+    ASSERT_EQ(error.failure().involved.size(), 1U);
+    EXPECT_EQ(to_string(error.failure().involved[0].path), "2");
+    EXPECT_EQ(error.failure().involved[0].name, "add_value");
+  }
+}
+
 TEST_P(EngineFailures, AbandonedAndDroppedSessionsLeaveTheGraph) {
   {
     recapture_session dropped = graph_.begin_recapture(stream_, with());
@@ -288,7 +305,7 @@ TEST_P(EngineFailures, LaunchesOfOtherThreadsAreFound) {
   EXPECT_EQ(session.end().nodes_changed(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineFailures, ::testing::ValuesIn(engine_cases()), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineFailures, ::testing::ValuesIn(all_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

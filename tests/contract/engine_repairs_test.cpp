@@ -303,9 +303,8 @@ TEST_P(EngineGenerations, OwnersThatCallCudaEndNobodysCapture) {
   EXPECT_EQ(session.end().node_count(), 1U);
 }
 
-constexpr auto cases = [] { return ::testing::ValuesIn(engine_cases()); };
-INSTANTIATE_TEST_SUITE_P(Engines, EngineRepairs, cases(), &case_name);
-INSTANTIATE_TEST_SUITE_P(Engines, EngineGenerations, cases(), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineRepairs, ::testing::ValuesIn(engine_cases()), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGenerations, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

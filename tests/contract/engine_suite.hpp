@@ -3,26 +3,46 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "cugraft/cugraft.hpp"
+#include "cugraft_sim/control.hpp"
 #include "support/kernels.hpp"
 #include "support/simulated_driver.hpp"
 
-// What a re-capture engine is: the same cases for each engine on each driver that it supports.
+// What a re-capture engine is: the same cases for each engine on each driver that it supports, and
+// for each behaviour that the driver's documentation leaves open.
 
 namespace cugraft::testing {
 
 struct engine_case {
   engine which = engine::native;
   int version = 13030;
+  /// What the simulated driver does the other way, if anything (sim/README.md, Choices).
+  std::optional<cugraft_sim::choice> other = std::nullopt;
 };
 
-/// Every engine that there is, on the oldest and the newest driver that it is for.
+/// Every engine, for what depends on the engine alone, or takes long.
 std::vector<engine_case> engine_cases();
 
+void PrintTo(const engine_case& shown, std::ostream* out);
+
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
+
+/// The cases of each driver version, and those of each choice set to its other value that cugraft
+/// says it can work with. For suites of which the cost counts, the versions alone will do: those
+/// that make every call fail in turn (engine_faults_test), and those of thousands of steps
+/// (engine_loops_test).
+std::vector<engine_case> all_cases();
+
+/// Choices of which the other value makes the engine's self-test refuse the driver.
+const std::vector<cugraft_sim::choice>& refused_choices();
+
+/// A readable name of the choice's other value, for test names.
+std::string name_of_other(cugraft_sim::choice which);
 
 /// The fixture also proves that the engine asked for is the one that ran.
 class EngineSuite : public SimulatedDriverTest, public ::testing::WithParamInterface<engine_case> {
@@ -30,6 +50,9 @@ class EngineSuite : public SimulatedDriverTest, public ::testing::WithParamInter
   static constexpr std::size_t count = 64;  // elements of each buffer
 
   EngineSuite();
+
+  /// Whether the driver of the case does this the other way.
+  bool is_other(cugraft_sim::choice which) const { return GetParam().other == which; }
 
   recapture_options with(recapture_options options = {}) const {
     options.with = GetParam().which;

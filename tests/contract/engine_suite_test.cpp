@@ -1,17 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contract/engine_suite.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace cugraft::testing {
+namespace {
+
+using cugraft_sim::choice;
+
+constexpr std::size_t choice_count = static_cast<std::size_t>(choice::count_);
+
+// In the order of the choices.
+constexpr std::array choice_names{
+    "failures_show_at_the_end", "parameters_are_not_written", "handles_change",
+    "executables_follow",       "clones_are_refused",         "callbacks_come_at_the_end",
+    "attributes_call_nobody",   "edge_data_is_ignored",       "everything_is_eligible",
+    "null_callback_is_taken",   "nodes_come_reversed",
+};
+static_assert(choice_names.size() == choice_count, "a new choice needs a name");
+
+}  // namespace
+
+std::string name_of_other(choice which) { return choice_names[static_cast<std::size_t>(which)]; }
+
+const std::vector<choice>& refused_choices() {
+  static const std::vector<choice> refused{
+      choice::recapture_writes_parameters, choice::recapture_keeps_handles,
+      choice::recapture_touches_executables, choice::recapture_of_clones,
+      choice::recapture_callback_order};
+  return refused;
+}
 
 std::vector<engine_case> engine_cases() {
-  return {{engine::native, 13030}, {engine::compare, 12040}, {engine::compare, 13030}};
+  return {{engine::native, 13030}, {engine::compare, 12040}};
+}
+
+std::vector<engine_case> all_cases() {
+  std::vector<engine_case> cases = engine_cases();
+  cases.push_back({engine::native, 13030, choice::recapture_failure_shows});
+  if (!CUGRAFT_ALL_CASES) return cases;
+  cases.push_back({engine::native, 13050});
+  for (const int version : {12080, 13000, 13020, 13030})
+    cases.push_back({engine::compare, version});
+  cases.push_back({engine::compare, 13030, choice::get_nodes_order});
+  for (std::size_t i = 0; i < choice_count; ++i) {
+    const auto which = static_cast<choice>(i);
+    if (which != choice::recapture_failure_shows &&
+        std::ranges::count(refused_choices(), which) == 0)
+      cases.push_back({engine::native, 13030, which});
+  }
+  return cases;
+}
+
+void PrintTo(const engine_case& shown, std::ostream* out) {
+  *out << to_string(shown.which) << "_on_" << shown.version;
+  if (shown.other) *out << "_where_" << name_of_other(*shown.other);
 }
 
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info) {
-  return std::string(to_string(info.param.which)) + "_on_" + std::to_string(info.param.version);
+  return ::testing::PrintToString(info.param);
 }
 
 EngineSuite::EngineSuite() : SimulatedDriverTest(GetParam().version) {
+  if (GetParam().other) simulator().set(*GetParam().other, 1);
   clear(x_);
   clear(y_);
 }
@@ -33,12 +85,6 @@ float EngineSuite::run(graph_exec& exec, const device_buffer& x) {
   return read(x).front();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Engines, EngineSuite,
-    ::testing::Values(engine_case{engine::native, 13030}, engine_case{engine::native, 13050},
-                      engine_case{engine::compare, 12040}, engine_case{engine::compare, 12080},
-                      engine_case{engine::compare, 13000}, engine_case{engine::compare, 13020},
-                      engine_case{engine::compare, 13030}),
-    &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineSuite, ::testing::ValuesIn(all_cases()), &case_name);
 
 }  // namespace cugraft::testing

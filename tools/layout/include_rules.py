@@ -54,6 +54,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "cli": (PUBLIC, "cli"),
     "examples": (PUBLIC,),
     "bench": (PUBLIC, SIM_CONTROL, SUPPORT, "bench"),
+    "bench/simulator": (*NATIVE, "sim/src", "bench/simulator"),
     SUPPORT: (PUBLIC, SIM_CONTROL, SUPPORT),
     "tests/unit": (PUBLIC, *LIBRARY, SIM_CONTROL, SUPPORT, "tests/unit"),
     "tests/contract": (PUBLIC, SIM_CONTROL, SUPPORT, "tests/contract"),

@@ -122,6 +122,13 @@ class simulator {
   /// goes on serving other threads meanwhile.
   virtual void delay(std::string_view function, unsigned microseconds) = 0;
 
+  /// Check mode, off unless `CUGRAFT_SIM_CHECK` is "1": the process is stopped, with a sentence on
+  /// stderr, by the use of a handle that is gone, by a second destruction, by a capture that is
+  /// open when its stream, its thread or the process ends, and by a call of the driver from within
+  /// a host function, a kernel or a destructor of a user object. Captures count that begin in check
+  /// mode.
+  virtual void set_check_mode(bool on) = 0;
+
   /// How much device and pinned memory can be allocated at a time, 16 GiB unless set; what is
   /// allocated stays.
   virtual void set_device_memory(std::uint64_t bytes) = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/host_payload.hpp"
+#include "driver/call.hpp"
 #include "engines/outcome.hpp"
 #include "model/difference.hpp"
 
@@ -126,6 +127,14 @@ bool is_written(const change_source& source, const recapture_outcome& outcome) {
   return model::differences(read, told->raw.after).empty();
 }
 
+// One node tells of all: the driver either keeps them or makes them anew.
+void require_handles(const change_source& source) {
+  CUgraphNode any = nullptr;
+  std::size_t count = 1;
+  check(source.graph.table->graph_get_nodes(source.copy.handle(), &any, &count), "cuGraphGetNodes");
+  if (!source.copy.position(any)) throw handles_changed{};
+}
+
 }  // namespace
 
 native_row make_row(const model::graph& graph, std::uint32_t node, recapture_status status,
@@ -163,6 +172,7 @@ native_row make_row(const model::graph& graph, std::uint32_t node, recapture_sta
 copy_content collect_changes(const change_source& source, std::vector<native_row>& rows,
                              recapture_outcome& outcome) {
   const model::graph& graph = source.graph.nodes;
+  if (graph.size() != 0) require_handles(source);
   const std::vector<const node_note*> notes = notes_by_node(source);
   std::vector<native_row*> row_of(rows.empty() ? 0 : graph.size());
   for (native_row& row : rows) row_of[row.node] = &row;

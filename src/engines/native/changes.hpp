@@ -35,6 +35,10 @@ struct not_written {
   std::uint32_t node;
 };
 
+/// Thrown where the driver gave the nodes of the working copy other handles. Whether they stay is
+/// documented nowhere either, and a handle that is gone may not even be asked about.
+struct handles_changed {};
+
 /// What the working copy holds after a re-capture.
 struct copy_content {
   std::vector<std::uint32_t>
@@ -45,6 +49,7 @@ struct copy_content {
 /// Fills in changes and owners.
 /// @throws cuda_error  if something cannot be read back
 /// @throws not_written
+/// @throws handles_changed
 copy_content collect_changes(const change_source& source, std::vector<native_row>& rows,
                              recapture_outcome& outcome);
 

@@ -68,6 +68,7 @@ class native_engine final : public recapture_engine {
   recapture_failure failure_of(detail::session_state& session,
                                detail::session_state::ended& ended) const;
   recapture_failure unwritten(std::uint32_t node) const;
+  recapture_failure unusable(const std::string& what_it_did) const;
   session_failure cause_of(const detail::session_state& session,
                            const detail::session_state::ended& ended) const;
 
@@ -142,6 +143,9 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
   } catch (const not_written& thrown) {
     outcome.failure = unwritten(thrown.node);
     return outcome;
+  } catch (const handles_changed&) {
+    outcome.failure = unusable("gave the nodes of the graph other handles");
+    return outcome;
   }
   if (foreign_) outcome.foreign_owner = copy_.release_as_owner();
   outcome.timing.compare = clock::now() - compare_begun;
@@ -211,16 +215,22 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
 }
 
 recapture_failure native_engine::unwritten(std::uint32_t node) const {
+  recapture_failure failure =
+      unusable(fmt::format("did not write the change of node {} into the graph", node));
+  failure.found = summary_at(*graph_, node);
+  return failure;
+}
+
+recapture_failure native_engine::unusable(const std::string& what_it_did) const {
   recapture_failure failure;
   failure.why = mismatch::driver_failure;
   failure.function = "cuStreamEndCapture";
   failure.nodes_matched = graph_->nodes.size();
   failure.used = engine::native;
-  failure.found = summary_at(*graph_, node);
   failure.message = fmt::format(
-      "the driver accepted the re-capture and did not write the change of node {} into the graph, "
-      "so that engine::native cannot apply it on this driver; the graph is what it was",
-      node);
+      "the driver accepted the re-capture and {}, so that engine::native cannot apply it on this "
+      "driver; the graph is what it was",
+      what_it_did);
   return failure;
 }
 

@@ -240,27 +240,6 @@ TEST_F(NativeEngineTest, GraphsWithHandMadeNodesAreRefusedByName) {
   EXPECT_FALSE(stream_.is_capturing());
 }
 
-// Each undocumented choice on which cugraft relies: the self-test finds it, and `automatic` then
-// leaves the engine alone.
-class NativeSelfTest : public NativeEngineTest, public ::testing::WithParamInterface<choice> {};
-
-TEST_P(NativeSelfTest, FindsIt) {
-  simulator().set(GetParam(), 1);
-  const std::vector<engine_status> status = engines(context_);
-  EXPECT_TRUE(status[0].usable);
-  EXPECT_FALSE(status[0].automatic);
-  EXPECT_NE(status[0].why.find("self-test failed"), std::string::npos) << status[0].why;
-  const change_report report = graph_.recapture(stream_, [&](graph_builder& gb) { body(gb); });
-  EXPECT_EQ(report.engine_used(), engine::compare);
-}
-
-INSTANTIATE_TEST_SUITE_P(Choices, NativeSelfTest,
-                         ::testing::Values(choice::recapture_writes_parameters,
-                                           choice::recapture_keeps_handles,
-                                           choice::recapture_touches_executables,
-                                           choice::recapture_of_clones,
-                                           choice::recapture_callback_order));
-
 // Named, the engine works all the same on a driver that leaves the old parameters in the graph, or
 // says that it cannot.
 class NativeWithoutWriting : public NativeEngineTest {
