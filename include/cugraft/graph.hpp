@@ -219,14 +219,15 @@ class CUGRAFT_API graph {
   /// if anything changed, a clone of it is kept for its user objects. Host functions in it are
   /// unknown to cugraft, so they count as changed unless function and data are the same.
   /// @throws recapture_error        if the structure differs; the graph is what it was
-  /// @throws usage_error            if `other` is null, a session is open, or an option does not
-  ///                                apply: another engine than `compare`, `on_native_mismatch`
+  /// @throws usage_error            if `other` is null or this graph, a session is open, or an
+  ///                                option does not apply: another engine than `compare`,
+  ///                                `on_native_mismatch`
   /// @throws cuda_error             if `other` cannot be read
   /// @throws not_implemented_error  if the graph holds nodes that cannot be read back
   change_report update_from(CUgraph other, const recapture_options& options = {});
 
   /// As above; `other` is kept as long as something of it is needed.
-  /// @throws usage_error  also if `other` is this graph, of another driver, or in a session
+  /// @throws usage_error  also if `other` is of another driver or context, or in a session
   change_report update_from(graph other, const recapture_options& options = {});
 
   /// As `update_from`, with the failure as a value.

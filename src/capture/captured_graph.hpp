@@ -22,7 +22,8 @@ graph_structure read_structure(const driver_table& table, std::vector<CUgraphNod
 /// What was captured.
 struct captured_graph : graph_structure {
   /// Whether the nodes are in the order of the calls. Where neither the driver nor those of
-  /// cugraft's calls tell of it, nothing that matches by order may take the graph.
+  /// cugraft's calls tell of it, `native` does not take the graph, and `compare` may see more
+  /// changes than there are, or a mismatch.
   bool in_order = true;
 };
 

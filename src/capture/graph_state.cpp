@@ -29,6 +29,11 @@ std::uint64_t new_stamp() noexcept {
 }
 
 void refuse_while_open(const detail::graph_state& graph, std::string_view what) {
+  if (graph.is_updating)
+    throw usage_error(identify(graph.handle) +
+                      " is being updated from another graph, whose hook must leave it alone: "
+                      "finish before " +
+                      std::string(what));
   if (graph.open_session.expired()) return;
   throw usage_error(identify(graph.handle) + " has an open session: end or abandon it before " +
                     std::string(what));

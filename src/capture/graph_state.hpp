@@ -66,6 +66,7 @@ struct graph_state {
   record_ptr record = std::make_shared<const generation_record>();
 
   std::weak_ptr<session_state> open_session;
+  bool is_updating = false;  ///< `update_from` is under way
   std::optional<recapture_failure> last_failure;
   std::vector<damaged_node> damaged;      ///< what a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes

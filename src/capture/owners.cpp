@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/owners.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -91,6 +92,10 @@ bool same_owner(const std::shared_ptr<const void>& a,
          !given(b).owner_before(given(a));
 }
 
+bool same_owners(const owner_list& a, const owner_list& b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), &same_owner);
+}
+
 std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph graph) {
   return {static_cast<const void*>(graph), [table = &table](const void* owned) {
             const auto gone = static_cast<CUgraph>(const_cast<void*>(owned));
@@ -99,9 +104,8 @@ std::shared_ptr<const void> graph_as_owner(const driver_table& table, CUgraph gr
 }
 
 std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph graph) {
-  CUgraph clone = nullptr;
-  check(table.graph_clone(&clone, graph), "cuGraphClone", graph);
-  return graph_as_owner(table, clone);
+  return graph_as_owner(
+      table, make_handle(table, &driver_table::graph_clone, &driver_table::graph_destroy, graph));
 }
 
 void release_later(record_list records) noexcept {

@@ -29,6 +29,9 @@ std::shared_ptr<const void> clone_as_owner(const driver_table& table, CUgraph gr
 
 using owner_list = std::vector<std::shared_ptr<const void>>;
 
+/// Whether each of the one is the same as that of the other, in this order.
+bool same_owners(const owner_list& a, const owner_list& b) noexcept;
+
 /// What one generation of a graph needs alive. Immutable once it is shared by the graph and the
 /// executables that run it.
 struct generation_record {

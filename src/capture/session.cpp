@@ -200,6 +200,8 @@ bool session_state::refresh(lane& where, bool own) {
     return false;
   }
   if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != capture_id_) {
+    // Where foreign code ended the capture, its graph is gone.
+    found_unknown_ |= status != CU_STREAM_CAPTURE_STATUS_INVALIDATED && !matches_at_calls();
     fail({mismatch::capture_invalidated,
           {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo"},
           true});
@@ -260,9 +262,12 @@ void session_state::fail(session_failure failure) {
   failure_ = failure;
   if (!client_) return;
   try {
-    note_found();
+    if (found_unknown_)
+      found_noted_ = true;
+    else
+      note_found();
   } catch (const cuda_error&) {
-    // then nothing is known of what was captured, and the failure alone is told
+    found_unknown_ = true;  // then the failure alone is told
   }
   hold_streams();
   client_->dropped();  // after the capture: a graph is not destroyed while it is captured into

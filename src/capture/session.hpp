@@ -179,6 +179,12 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   const std::vector<CUgraphNode>& captured() const noexcept { return captured_; }
   capture_client* client() const noexcept { return client_.get(); }
   std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
+  /// Whether `found` is what was captured and tracked; false where it could not be read.
+  bool is_found_known() const noexcept { return !found_unknown_; }
+  /// Whether what was read differs from the graph so far.
+  bool has_found_mismatch() const noexcept {
+    return !matches_at_calls() && matched_ < captured_.size();
+  }
   /// Makes `found` and `matched` what the driver has so far. Does nothing once that was done.
   /// @throws cuda_error  where the capture has to be read, and cannot be
   void note_found();
@@ -268,6 +274,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::vector<node_note> tracked_notes_;  // of the last found nodes, which the driver did not match
   std::vector<CUgraphNode> captured_;
   bool found_noted_ = false;
+  bool found_unknown_ = false;
   std::unordered_map<CUevent, event_note> events_;
 };
 

@@ -55,6 +55,7 @@ void session_state::note_found() {
 
 // What the driver has is read; from here on positions are known, and what comes is tracked.
 void session_state::note_captured() {
+  found_unknown_ = true;  // until all is read
   captured_graph captured = read_captured(*table_, captured_graph_, known_nodes());
   std::unordered_map<CUgraphNode, std::uint32_t> positions;
   for (const CUgraphNode node : captured.nodes)
@@ -76,6 +77,7 @@ void session_state::note_captured() {
   captured_ = std::move(captured.nodes);
   matched_ = captured_.size();
   name_first_difference();
+  found_unknown_ = false;
 }
 
 // The node that a mismatch will name. Kernels of foreign code are not known otherwise.

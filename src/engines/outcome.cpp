@@ -23,6 +23,11 @@ found_nodes found_in(const detail::session_state& session,
   return found;
 }
 
+bool ended_early(const detail::session_state& session, const model::structure_mismatch& differs) {
+  return session.failure() && differs.why == mismatch::node_count &&
+         differs.position == session.found().size();
+}
+
 recapture_failure structural_failure(const detail::graph_state& graph,
                                      const model::structure_mismatch& differs, found_nodes found,
                                      engine used, const char* function) {
@@ -64,12 +69,25 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
   return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
 }
 
+namespace {
+
+// Attributes that do not differ are not written, so the graph's node goes on with its own.
+void keep_known_attributes(const model::node_value& before, model::node_value& after) {
+  auto* const now = std::get_if<model::kernel_value>(&after.data);
+  if (now == nullptr || model::attributes_differ(before, after)) return;
+  const auto& held = std::get<model::kernel_value>(before.data).attributes;
+  if (now->attributes.known_to < held.known_to) now->attributes = held;
+}
+
+}  // namespace
+
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
                            std::string_view tag, model::node_value now) {
   planned_change change;
   change.node = node;
   change.raw.before = graph.nodes.value(node);
   change.raw.after = std::move(now);
+  keep_known_attributes(change.raw.before, change.raw.after);
   change.raw.path.steps = {{node, 0}};
   change.raw.tag = tag;
   change.raw.node = graph.node_handles[node];

@@ -25,6 +25,9 @@ struct found_nodes {
 found_nodes found_in(const detail::session_state& session,
                      const model::structure_mismatch& differs);
 
+/// Whether a session that failed only came to fewer nodes: its failure says why, not this.
+bool ended_early(const detail::session_state& session, const model::structure_mismatch& differs);
+
 /// The structures differ. `function` is the driver's that told, empty where none did.
 recapture_failure structural_failure(const detail::graph_state& graph,
                                      const model::structure_mismatch& differs, found_nodes found,

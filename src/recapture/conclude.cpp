@@ -58,10 +58,7 @@ std::optional<recapture_failure> ask_hook(const concluded& run, const recapture_
 // @return whether an owner that cugraft was given is another
 bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list kept,
                   const recapture_outcome& outcome) {
-  const owner_list& former = graph.record->kept;
-  bool owners_differ =
-      !outcome.owners.empty() ||
-      !std::equal(kept.begin(), kept.end(), former.begin(), former.end(), &same_owner);
+  bool owners_differ = !outcome.owners.empty() || !same_owners(kept, graph.record->kept);
   for (const planned_change& change : outcome.changes)
     owners_differ |= change.raw.before.owner != change.raw.after.owner;
   if (!owners_differ && !outcome.foreign_owner) return false;

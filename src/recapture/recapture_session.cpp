@@ -57,7 +57,8 @@ void note_failure(recapture_session& session) noexcept {
   try {
     const auto& state = access::own_session(session);
     state->observe();  // a foreign call may have been the one that failed
-    if (state->has_failed()) static_cast<void>(session.try_end());
+    if (!state->has_failed() && !state->client()->matches_at_calls()) state->note_found();
+    if (state->has_failed() || state->has_found_mismatch()) static_cast<void>(session.try_end());
   } catch (...) {
     // of a hook, or for want of memory: the body's exception goes before it
   }

@@ -5,6 +5,7 @@
 
 #include "base/access.hpp"
 #include "base/identify.hpp"
+#include "capture/apply.hpp"
 #include "capture/captured_graph.hpp"
 #include "capture/owners.hpp"
 #include "cugraft/graph.hpp"
@@ -50,7 +51,9 @@ recapture_result take_over(graph_state& graph, const other_graph& other,
     if (const std::string_view tag = other.nodes->tag(i); !tag.empty() && tag != graph.nodes.tag(i))
       content.tags.emplace_back(i, tag);
   const bool is_applied = !outcome.failure && !options.compare_only;
-  if (is_applied && (!outcome.changes.empty() || !outcome.owners.empty()))
+  // With a new record the old one's goes, so what this graph's nodes need comes in.
+  if (is_applied && (!outcome.changes.empty() || !outcome.owners.empty() ||
+                     !same_owners(other.kept, graph.record->kept)))
     outcome.foreign_owner = keep();
   recapture_result result =
       conclude({graph, options, engine::compare}, outcome, std::move(content));
@@ -59,16 +62,31 @@ recapture_result take_over(graph_state& graph, const other_graph& other,
   return result;
 }
 
-// The graph, which may be updated now.
-graph_state& require_open(const std::shared_ptr<graph_state>& state) {
-  if (!state) throw usage_error("the graph is empty: it was moved from, released or reset");
-  refuse_while_open(*state, "updating it from another graph");
-  return *state;
-}
+// The graph of a call that is under way: nothing else is done with it, not by a hook either, and it
+// lives until the end.
+class updating {
+ public:
+  explicit updating(const std::shared_ptr<graph_state>& state) : state_(state) {
+    if (!state) throw usage_error("the graph is empty: it was moved from, released or reset");
+    refuse_while_open(*state, "updating it from another graph");
+    state->is_updating = true;
+  }
+  updating(const updating&) = delete;
+  updating& operator=(const updating&) = delete;
+  ~updating() { state_->is_updating = false; }
+
+  graph_state& get() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<graph_state> state_;
+};
 
 recapture_result update(graph_state& graph, CUgraph other, const recapture_options& options) {
   refuse_options(options);
   if (other == nullptr) throw usage_error("update_from: the other graph is null: give a graph");
+  if (other == graph.handle)
+    throw usage_error("update_from: " + identify(graph.handle) +
+                      " was given itself: give another graph");
   const graph_context_scope current(graph);
   layout_cache layouts(*graph.table);
   const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
@@ -77,18 +95,27 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
                    [&] { return clone_as_owner(*graph.table, other); });
 }
 
+void require_fitting(const graph_state& graph, const graph_state& other) {
+  refuse_while_open(other, "another graph is updated from it");
+  if (other.table != graph.table)
+    throw usage_error(identify(graph.handle) + " and " + identify(other.handle) +
+                      " are of two drivers: update from a graph of the same one");
+  if (other.context != graph.context && other.context != nullptr && graph.context != nullptr)
+    throw usage_error(identify(graph.handle) + " was captured in " + identify(graph.context) +
+                      ", and " + identify(other.handle) + " in " + identify(other.context) +
+                      ": update from a graph of the same context");
+}
+
 recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
                         const recapture_options& options) {
   refuse_options(options);
   if (!other)
     throw usage_error("update_from: the other graph is empty: give one that was captured");
-  if (other.get() == &graph)
-    throw usage_error("update_from: " + identify(graph.handle) +
-                      " was given itself: give another graph");
-  refuse_while_open(*other, "another graph is updated from it");
-  if (other->table != graph.table)
-    throw usage_error(identify(graph.handle) + " and " + identify(other->handle) +
-                      " are of two drivers: update from a graph of the same one");
+  require_fitting(graph, *other);
+  {
+    const graph_context_scope current(*other);
+    repair(*other);
+  }
   const other_graph what{&other->nodes, other->node_handles, other->record->kept,
                          other->has_foreign_nodes};
   return take_over(graph, what, options,
@@ -98,11 +125,11 @@ recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
 }  // namespace
 
 recapture_result graph::try_update_from(CUgraph other, const recapture_options& options) {
-  return update(require_open(state_), other, options);
+  return update(updating(state_).get(), other, options);
 }
 
 recapture_result graph::try_update_from(graph other, const recapture_options& options) {
-  return update(require_open(state_), std::move(other.state_), options);
+  return update(updating(state_).get(), std::move(other.state_), options);
 }
 
 change_report graph::update_from(CUgraph other, const recapture_options& options) {

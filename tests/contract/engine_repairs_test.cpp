@@ -304,7 +304,8 @@ TEST_P(EngineGenerations, OwnersThatCallCudaEndNobodysCapture) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineRepairs, ::testing::ValuesIn(engine_cases()), &case_name);
-INSTANTIATE_TEST_SUITE_P(Engines, EngineGenerations, ::testing::ValuesIn(engine_cases()), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineGenerations, ::testing::ValuesIn(engine_cases()),
+                         &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

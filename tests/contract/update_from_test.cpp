@@ -193,6 +193,77 @@ TEST_P(UpdateFrom, AFailureInTheMiddlePutsBack) {
   EXPECT_EQ(run(exec_, x_), 3);
 }
 
+TEST_P(UpdateFrom, AHookLeavesTheGraphAlone) {
+  value_ = 3;
+  recapture_options nested;
+  nested.on_mismatch = [&](const node_change&) {
+    EXPECT_THROW(graph_.update_from(captured()), usage_error);
+    EXPECT_THROW(static_cast<void>(graph_.begin_recapture(stream_, with())), usage_error);
+    EXPECT_THROW(static_cast<void>(graph_.instantiate()), usage_error);
+    return hook_answer::accept;
+  };
+  EXPECT_EQ(graph_.update_from(captured(), nested).nodes_changed(), 1U);
+  EXPECT_EQ(graph_.generation(), 1U);
+  value_ = 4;
+  recapture_options resetting;
+  resetting.on_mismatch = [&](const node_change&) {
+    graph_.reset();
+    return hook_answer::accept;
+  };
+  EXPECT_EQ(graph_.update_from(captured(), resetting).nodes_changed(), 1U);
+}
+
+TEST_P(UpdateFrom, ACloneThatWasMadeAllTheSameIsNotLeft) {
+  value_ = 3;
+  const CUgraph other = foreign_graph();
+  const std::size_t before = simulator().live().graphs;
+  fail_after_next("cuGraphClone", 999);
+  EXPECT_THROW(graph_.update_from(other), cuda_error);
+  EXPECT_EQ(simulator().live().graphs, before);
+  EXPECT_EQ(graph_.update_from(other).nodes_changed(), 1U);
+  destroy(other);
+}
+
+// What could not be put back into it is put back before anything is copied from it.
+TEST_P(UpdateFrom, AGraphThatAFailureDamagedIsRepairedFirst) {
+  priority_ = -2;
+  graph other = captured();
+  priority_ = -1;
+  simulator().plan({.function = "cuGraphKernelNodeCopyAttributes",
+                    .nth = 2,
+                    .code = 999,
+                    .after_effect = true,
+                    .from_then_on = true});
+  EXPECT_FALSE(other.try_recapture(
+      stream_, [&](graph_builder& gb) { body(gb); }, with()));
+  simulator().clear_faults();
+  EXPECT_EQ(graph_.update_from(std::move(other)).nodes_changed(), 1U);
+  graph_.resync();
+  priority_ = -2;
+  EXPECT_EQ(recapture(graph_, [&](graph_builder& gb) { body(gb); }).nodes_changed(), 0U);
+}
+
+// What a foreign launch does not tell of is what the graph's node has.
+TEST_P(UpdateFrom, AttributesThatWereKnownStayKnown) {
+  launch_attribute domain{.id = 10};  // memory synchronisation domain
+  domain.value[0] = std::byte{1};
+  const auto with_domain = [&](graph_builder& gb) {
+    launch(gb, {.grid = grid_, .block = 32, .priority = priority_, .attributes = {&domain, 1}},
+           add_, x_, value_, static_cast<int>(count));
+  };
+  graph made = capture(stream_, [&](graph_builder& gb) { add(gb, x_, 1); });
+  value_ = 2;
+  const CUgraph other = capture(stream_, [&](graph_builder& gb) { add(gb, x_, 2); }).release();
+  EXPECT_EQ(made.update_from(other).nodes_changed(), 1U);
+  destroy(other);
+  const change_report report = recapture(made, with_domain);
+  ASSERT_EQ(report.nodes_changed(), 1U);
+  ASSERT_EQ(report.changes()[0].fields.size(), 1U);
+  EXPECT_EQ(report.changes()[0].fields[0].field, "attribute[10]");
+}
+
+TEST_P(UpdateFrom, ItselfIsRefused) { EXPECT_THROW(graph_.update_from(graph_.get()), usage_error); }
+
 INSTANTIATE_TEST_SUITE_P(Engines, UpdateFrom,
                          ::testing::Values(engine_case{engine::compare, 12040},
                                            engine_case{engine::compare, 13000}),

@@ -74,6 +74,9 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
     session.note_found();
   } catch (const cuda_error& thrown) {
     unreadable = thrown;
+  } catch (...) {
+    scratch_ = session.end().graph;
+    throw;  // for want of memory
   }
   auto ended = session.end();
   scratch_ = ended.graph;
@@ -109,9 +112,10 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
 recapture_failure compare_engine::failure_of(const detail::session_state& session,
                                              detail::session_state::ended& ended) const {
   const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
+  const bool is_known = !session.has_foreign_nodes() && !graph_->has_foreign_nodes;
   const bool is_certain =
-      differs && (!session.failure() || differs->position < session.captured().size() ||
-                  (!session.has_foreign_nodes() && !graph_->has_foreign_nodes));
+      differs && session.is_found_known() && !ended_early(session, *differs) &&
+      (!session.failure() || differs->position < session.captured().size() || is_known);
   if (is_certain)
     return structural_failure(*graph_, *differs, found_in(session, *differs), engine::compare, "");
   const session_failure cause = session.failure().value_or(failed_end(ended.result));

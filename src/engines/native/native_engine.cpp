@@ -191,6 +191,7 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                                     cause.why != mismatch::rejected && !cause.foreign;
   const bool structural =
       differs && cause.why != mismatch::rejected &&
+      (driver_says_mismatch || !ended_early(session, *differs)) &&
       (driver_says_mismatch ? differs->position >= session.matched()
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   if (error_at_) {

@@ -173,6 +173,34 @@ TEST_F(CompareEngineTest, WhatCannotBeReadBackIsAFailure) {
   EXPECT_EQ(again().report().nodes_changed(), 1U);
 }
 
+// Then the failure alone is told: nobody knows how far the capture came.
+TEST_F(CompareEngineTest, WhatCannotBeReadIsNoMismatch) {
+  fail_next("cuGraphGetNodes", 999);
+  const recapture_result broken = recapture([&](graph_builder& gb) {
+    fill_async(gb, x_.data(), 1, 64);
+    calls_.stream_synchronize(gb.stream().get());
+    fill_async(gb, x_.data(), 1, 64);
+  });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.failure().why, mismatch::capture_invalidated);
+  fail_next("cuGraphGetNodes", 999);
+  const recapture_result unjoined = recapture([&](graph_builder& gb) {
+    fill_async(gb, x_.data(), 1, 64);
+    graph_builder side = gb.fork(side_);
+    fill_async(side, y_.data(), 1, 64);
+  });
+  ASSERT_FALSE(unjoined);
+  EXPECT_EQ(unjoined.failure().why, mismatch::capture_unjoined);
+  const recapture_result another = recapture([&](graph_builder& gb) {
+    fill_async(gb, x_.data(), 1, 64);
+    calls_.end_and_begin_capture(gb.stream().get());
+    fill_async(gb, x_.data(), 1, 64);
+  });
+  ASSERT_FALSE(another);
+  EXPECT_EQ(another.failure().why, mismatch::capture_invalidated);
+  EXPECT_EQ(again().report().nodes_changed(), 0U);
+}
+
 TEST_F(CompareEngineTest, GraphsFromElsewhereAreTaken) {
   graph adopted = graph::from_native_handle(driver(), graph_.release());
   graph_ = std::move(adopted);

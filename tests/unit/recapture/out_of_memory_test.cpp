@@ -199,6 +199,27 @@ TEST_F(OutOfMemoryTest, AtAnyPointOfARecaptureTheGraphIsOldOrNew) {
   }
 }
 
+TEST_F(OutOfMemoryTest, AtAnyPointOfAnEndTheStreamsComeBack) {
+  for (const engine which : {engine::native, engine::compare}) {
+    SCOPED_TRACE(to_string(which));
+    long nth = 0;
+    for (bool came = true; came; ++nth) {
+      SCOPED_TRACE("allocation " + std::to_string(nth));
+      recapture_session session = graph_.begin_recapture(stream_, {.with = which});
+      body(session);
+      try {
+        const failing_allocation armed(nth);
+        static_cast<void>(session.try_end());
+        came = failing_allocation::came();
+      } catch (const std::bad_alloc&) {
+      }
+      EXPECT_FALSE(stream_.is_capturing());
+      EXPECT_FALSE(side_.is_capturing());
+    }
+    EXPECT_GT(nth, 3);
+  }
+}
+
 TEST_F(OutOfMemoryTest, AtAnyPointOfAnUpdateTheExecutableIsOldOrNew) {
   for (const update_method force :
        {update_method::automatic, update_method::whole, update_method::instantiated}) {
