@@ -42,7 +42,8 @@ device_pools& pools_of(CUdevice device) {
   if (of.standard) return of;
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device;
   of.standard = of.current = make_pool(properties);
   return of;
 }
