@@ -97,8 +97,9 @@ TEST_P(EngineLoops, C028_NothingGrowsOverManyRecaptures) {
   EXPECT_EQ(after.streams, before.streams);
   EXPECT_LE(after.events, before.events + 1);  // the mark of the last launch may be out
   EXPECT_EQ(after.device_allocations, before.device_allocations);
-  // The smallest block left a step would be 320 000 bytes. What waits for the next launch, and a
-  // table that doubles its room, are less; what another thread lets go of takes a moment.
+  // The smallest block left a step would be 320 000 bytes. What waits for the next launch is less,
+  // and so are the bits by which the simulated driver knows the handles that are gone, 34 a step of
+  // a scratch graph; what another thread lets go of takes a moment.
   EXPECT_TRUE(eventually([&] { return memory_in_use() <= memory_before + 200'000; }))
       << memory_in_use() << " bytes, before " << memory_before;
 }
