@@ -9,6 +9,17 @@
 #include "model/difference.hpp"
 
 namespace cugraft {
+namespace {
+
+// Attributes that do not differ are not written, so the graph's node goes on with its own.
+void keep_known_attributes(const model::node_value& before, model::node_value& after) {
+  auto* const now = std::get_if<model::kernel_value>(&after.data);
+  if (now == nullptr || model::attributes_differ(before, after)) return;
+  const auto& held = std::get<model::kernel_value>(before.data).attributes;
+  if (now->attributes.known_to < held.known_to) now->attributes = held;
+}
+
+}  // namespace
 
 std::optional<node_summary> summary_at(const detail::graph_state& graph, std::size_t position) {
   if (position >= graph.nodes.size()) return std::nullopt;
@@ -68,18 +79,6 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
   const host_payload* const now = payload_of(after);
   return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
 }
-
-namespace {
-
-// Attributes that do not differ are not written, so the graph's node goes on with its own.
-void keep_known_attributes(const model::node_value& before, model::node_value& after) {
-  auto* const now = std::get_if<model::kernel_value>(&after.data);
-  if (now == nullptr || model::attributes_differ(before, after)) return;
-  const auto& held = std::get<model::kernel_value>(before.data).attributes;
-  if (now->attributes.known_to < held.known_to) now->attributes = held;
-}
-
-}  // namespace
 
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
                            std::string_view tag, model::node_value now) {

@@ -262,6 +262,72 @@ TEST_P(EngineExecutables, ResyncSeesForeignEdits) {
   EXPECT_EQ(reinterpret_cast<unsigned char*>(host_.data())[7], 9);
 }
 
+TEST_P(EngineExecutables, C055_AnotherNodeCountIsAFailureAndThenACaptureAfresh) {
+  values_[3] = 10;
+  const recapture_failure failure = fail(graph_, [&](graph_builder& gb) {
+    body(gb);
+    add(gb, x_, 1);
+  });
+  EXPECT_EQ(failure.why, mismatch::node_count);
+  EXPECT_EQ(run(exec_, x_), 8.0F);
+  graph_ = capture(stream_, [&](graph_builder& gb) {
+    body(gb);
+    add(gb, x_, 1);
+  });
+  exec_ = graph_.instantiate();
+  EXPECT_EQ(graph_.node_count(), 9U);
+  EXPECT_EQ(graph_.node(8).name(), "add_value");
+  EXPECT_EQ(run(exec_, x_), 18.0F);
+}
+
+TEST_P(EngineExecutables, C074_ATagLeadsToTheNodeOfEveryExecutable) {
+  float value = 1;
+  const auto tagged = [&](graph_builder& gb) {
+    add(gb, x_, 1);
+    gb.tag("step");
+    add(gb, x_, value);
+  };
+  graph g = capture(stream_, tagged);
+  graph_exec first = g.instantiate(), second = g.instantiate();
+  value = 5;
+  EXPECT_EQ(recapture(g, tagged).changes()[0].tag, "step");
+  for (graph_exec* exec : {&first, &second}) {
+    fail_next("cuGraphExecKernelNodeSetParams", 1);
+    const exec_update update = exec->update({.may_instantiate = false});
+    ASSERT_EQ(update.refused.size(), 1U);
+    EXPECT_EQ(update.refused[0].node.tag, "step");
+    EXPECT_TRUE(exec->update());
+    EXPECT_EQ(run(*exec, x_), 6.0F);
+  }
+  ASSERT_TRUE(g.find("step"));
+  EXPECT_EQ(to_string(g.find("step")->path()), "1");
+}
+
+// What a report shows is its own: it outlives the graph, and later steps do not write into it.
+TEST_P(EngineExecutables, C092_ReportedBytesAreTheReportsOwn) {
+  std::vector<change_report> reports;
+  for (int step = 0; step < 100; ++step) {
+    values_[0] = static_cast<float>(step + 2);
+    reports.push_back(recapture(graph_, [&](graph_builder& gb) { body(gb); }));
+  }
+  EXPECT_TRUE(exec_.update());
+  EXPECT_EQ(run(exec_, x_), 108.0F);
+  exec_.reset();
+  graph_.reset();
+  const auto value_of = [](std::span<const std::byte> bytes) {
+    float value = 0;
+    EXPECT_EQ(bytes.size(), sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  };
+  for (std::size_t step = 0; step < reports.size(); ++step) {
+    ASSERT_EQ(reports[step].nodes_changed(), 1U);
+    const field_change field = reports[step].changes()[0].fields[0];
+    EXPECT_EQ(value_of(field.before_bytes), static_cast<float>(step + 1));
+    EXPECT_EQ(value_of(field.after_bytes), static_cast<float>(step + 2));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, EngineExecutables, ::testing::ValuesIn(all_cases()), &case_name);
 
 }  // namespace

@@ -314,6 +314,43 @@ TEST_P(EngineGuards, WaitingForOtherStreamsAndEventsEndsNobodysCapture) {
   }
 }
 
+class EngineOnTwoDevices : public ::testing::TestWithParam<engine_case> {};
+
+TEST_P(EngineOnTwoDevices, C071_TheContextOfTheGraphNeedNotBeCurrent) {
+  const simulator_copy copy(GetParam().version);
+  copy.control().set_device_count(2);
+  const driver driver = copy.load();
+  const context here = context::primary(driver, 0), there = context::primary(driver, 1);
+  const auto set_current =
+      reinterpret_cast<int (*)(CUcontext)>(driver.entry_point("cuCtxSetCurrent", 4000));
+  ASSERT_EQ(set_current(here.get()), 0);
+  const stream main(there);
+  const device_buffer x(there, 64);
+  const library kernels = load_kernels(there);
+  const kernel add = kernels.get_kernel("add_value");
+  float value = 1;
+  const auto body = [&](graph_builder& gb) {
+    for (int i = 0; i < 3; ++i) launch(gb, {.grid = 1, .block = 16}, add, x, value, 16);
+  };
+  graph g = capture(main, body);
+  graph_exec exec = g.instantiate();
+  value = 2;
+  copy.control().plan({.function = "cuGraphKernelNodeSetParams", .nth = 2, .code = 999});
+  if (GetParam().which == engine::compare) {
+    EXPECT_FALSE(g.try_recapture(main, body, {.with = GetParam().which}));
+    EXPECT_EQ(context::current(driver), here);
+  }
+  copy.control().clear_faults();
+  EXPECT_EQ(g.recapture(main, body, {.with = GetParam().which}).nodes_changed(), 3U);
+  EXPECT_EQ(exec.update().nodes_patched, 3U);
+  exec.launch(main);
+  main.synchronize();
+  EXPECT_EQ(context::current(driver), here);
+  ASSERT_EQ(set_current(nullptr), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EngineOnTwoDevices, ::testing::ValuesIn(engine_cases()),
+                         &case_name);
 INSTANTIATE_TEST_SUITE_P(Engines, EngineGuards, ::testing::ValuesIn(engine_cases()), &case_name);
 
 }  // namespace

@@ -182,15 +182,30 @@ TEST_P(UpdateFrom, WhatForeignCodeAttachedIsKept) {
 }
 
 TEST_P(UpdateFrom, AFailureInTheMiddlePutsBack) {
-  value_ = 3;
-  fail_next("cuGraphKernelNodeSetParams", 999);
-  const recapture_result result = graph_.try_update_from(captured());
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.failure().why, mismatch::driver_failure);
-  EXPECT_EQ(result.failure().function, "cuGraphKernelNodeSetParams");
-  EXPECT_EQ(graph_.update_from(captured()).nodes_changed(), 1U);
-  EXPECT_TRUE(exec_.update());
-  EXPECT_EQ(run(exec_, x_), 3);
+  float value = 1;
+  const auto four = [&](graph_builder& gb) {
+    for (int i = 0; i < 4; ++i) add(gb, x_, value);
+  };
+  graph made = capture(stream_, four);
+  graph_exec exec = made.instantiate();
+  for (unsigned nth = 1; nth <= 4; ++nth) {
+    value = 3;
+    simulator().plan({.function = "cuGraphKernelNodeSetParams", .nth = nth, .code = 999});
+    const recapture_result result = made.try_update_from(capture(stream_, four));
+    ASSERT_FALSE(result) << nth;
+    EXPECT_EQ(result.failure().why, mismatch::driver_failure);
+    EXPECT_EQ(result.failure().function, "cuGraphKernelNodeSetParams");
+    EXPECT_EQ(made.generation(), 0U);
+    EXPECT_TRUE(exec.is_current());
+    graph_exec fresh = made.instantiate();
+    EXPECT_EQ(run(fresh, x_), 4) << nth;  // nothing of the new values is left in the graph
+    value = 1;
+    EXPECT_EQ(made.update_from(capture(stream_, four)).nodes_changed(), 0U) << nth;
+  }
+  value = 3;
+  EXPECT_EQ(made.update_from(capture(stream_, four)).nodes_changed(), 4U);
+  EXPECT_TRUE(exec.update());
+  EXPECT_EQ(run(exec, x_), 12);
 }
 
 TEST_P(UpdateFrom, AHookLeavesTheGraphAlone) {
