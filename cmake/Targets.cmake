@@ -10,6 +10,9 @@ function(cugraft_set_defaults target)
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
   cugraft_set_warnings(${target})
+  if(CMAKE_UNITY_BUILD)  # files that are compiled as one see each other's names
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+  endif()
   if(CUGRAFT_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=${CUGRAFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -43,10 +43,12 @@ struct recapture_options {
   /// Not delivered yet: throws `not_implemented_error`.
   bool may_rerun_body = false;
 
-  /// Another structure replaces the graph instead of failing: `get` changes, and executables need
-  /// instantiating. `automatic` then means `compare`; `native` and `direct` need `may_rerun_body`.
-  /// Not for borrowed graphs.
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// Another structure replaces the graph instead of failing: what was captured is the graph from
+  /// then on, so that `get` changes. Executables go on running what they hold, from a graph that
+  /// lives until they are instantiated anew by `graph_exec::update`. The report says so with
+  /// `structure_replaced` and no changes; `on_mismatch` is not asked. `automatic` then means
+  /// `compare`; `native` and `direct` need `may_rerun_body`. Not for borrowed graphs, not with
+  /// `compare_only`, and not for `update_from`: `usage_error`.
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the

@@ -56,7 +56,7 @@ bool has_room(const side& of, const CUDA_MEMCPY3D& copy) noexcept {
 }
 
 // Pinned memory counts as either type; an H200 takes device memory as host memory too.
-CUresult check(const side& of, const CUDA_MEMCPY3D& copy, moment when) {
+CUresult check_side(const side& of, const CUDA_MEMCPY3D& copy, moment when) {
   if (!is_memory_type(of.type) || !has_room(of, copy)) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t begin = of.row(0, 0);
   const std::uint64_t end = of.row(copy.Height - 1, copy.Depth - 1) + copy.WidthInBytes;
@@ -98,8 +98,8 @@ CUresult check_copy(const CUDA_MEMCPY3D& copy, moment when) {
     return CUDA_ERROR_INVALID_VALUE;
   if (copy.srcLOD != 0 || copy.dstLOD != 0 || copy.reserved0 || copy.reserved1)
     return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(source_of(copy), copy, when)) return result;
-  return check(destination_of(copy), copy, when);
+  if (const CUresult result = check_side(source_of(copy), copy, when)) return result;
+  return check_side(destination_of(copy), copy, when);
 }
 
 CUresult run_copy(const CUDA_MEMCPY3D& copy) {

@@ -16,7 +16,7 @@
 namespace cugraft_sim {
 namespace {
 
-constexpr unsigned known_flags = (1U << 18) - 1;  // 13.5 has the last two
+constexpr unsigned known_print_flags = (1U << 18) - 1;  // 13.5 has the last two
 
 bool shows(unsigned flags, unsigned flag) noexcept {
   return (flags & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE)) != 0;
@@ -111,7 +111,7 @@ void write(const graph& of, unsigned flags, std::ostream& to) {
 CUresult impl::graph_debug_dot_print(CUgraph of, const char* path, unsigned flags) {
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(of, found)) return result;
-  if (!path || (flags & ~known_flags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!path || (flags & ~known_print_flags) != 0) return CUDA_ERROR_INVALID_VALUE;
   std::ofstream file(path);
   file << "digraph dot {\n";
   write(*found, flags, file);

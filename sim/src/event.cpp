@@ -12,7 +12,7 @@
 namespace cugraft_sim {
 namespace {
 
-constexpr unsigned known_flags =
+constexpr unsigned known_event_flags =
     CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 
 // What queries and synchronisations ask first.
@@ -78,7 +78,8 @@ CUresult impl::event_create(CUevent* made, unsigned flags) {
   if (const CUresult result = current_context(current)) return result;
   const bool untimed_if_shared =
       !(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING);
-  if (!made || (flags & ~known_flags) != 0 || !untimed_if_shared) return CUDA_ERROR_INVALID_VALUE;
+  if (!made || (flags & ~known_event_flags) != 0 || !untimed_if_shared)
+    return CUDA_ERROR_INVALID_VALUE;
   auto created = std::make_shared<event>();
   created->owner = std::move(current);
   created->flags = flags;

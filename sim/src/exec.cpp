@@ -13,7 +13,7 @@
 namespace cugraft_sim {
 namespace {
 
-constexpr unsigned long long known_flags =
+constexpr unsigned long long known_instantiate_flags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
@@ -169,7 +169,8 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
   if (!made) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check_flags(parameters->flags, known_flags)) return result;
+  if (const CUresult result = check_flags(parameters->flags, known_instantiate_flags))
+    return result;
   std::shared_ptr<stream> upload;
   if (parameters->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
     if (const CUresult result = begin_on(parameters->hUploadStream, upload)) return result;
@@ -186,7 +187,8 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   if (const CUresult result = capture_guard_unsafe()) return result;
   std::shared_ptr<graph> source;
   if (const CUresult result = find_graph(from, source)) return result;
-  constexpr unsigned long long taken = known_flags & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+  constexpr unsigned long long taken =
+      known_instantiate_flags & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
   if (!made) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = check_flags(flags, taken)) return result;
   return instantiate(*source, flags, *made).code;

@@ -114,8 +114,8 @@ bool can_patch(const fill_operation& held, const fill_operation& now) {
   return shape_of(held.parameters) == shape_of(now.parameters);
 }
 
-CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operation& now,
-                              const update_conditions& conditions) {
+CUgraphExecUpdateResult check_change(const kernel_operation& held, const kernel_operation& now,
+                                     const update_conditions& conditions) {
   if (!same_function_context(held, now))
     return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
   const bool attributes_changed =
@@ -127,28 +127,28 @@ CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operati
 
 // A copy made with several rows is taken from the executable's own graph only, unchanged too
 // (facts); one that a setter gave several rows is taken unchanged from any (H200).
-CUgraphExecUpdateResult check(const copy_operation& held, const copy_operation& now,
-                              const update_conditions& conditions) {
+CUgraphExecUpdateResult check_change(const copy_operation& held, const copy_operation& now,
+                                     const update_conditions& conditions) {
   const bool is_foreign = (held.made_with_rows || now.made_with_rows) && !conditions.from_origin;
   return !is_foreign && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-CUgraphExecUpdateResult check(const fill_operation& held, const fill_operation& now,
-                              const update_conditions&) {
+CUgraphExecUpdateResult check_change(const fill_operation& held, const fill_operation& now,
+                                     const update_conditions&) {
   return can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                               : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-CUgraphExecUpdateResult check(const batch_operation& held, const batch_operation& now,
-                              const update_conditions&) {
+CUgraphExecUpdateResult check_change(const batch_operation& held, const batch_operation& now,
+                                     const update_conditions&) {
   return same_batch_shape(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                      : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 // Fixed, and the handles too: those of the k-th conditions have the same number (facts).
-CUgraphExecUpdateResult check(const conditional_operation& held, const conditional_operation& now,
-                              const update_conditions&) {
+CUgraphExecUpdateResult check_change(const conditional_operation& held,
+                                     const conditional_operation& now, const update_conditions&) {
   return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                           : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
@@ -158,19 +158,19 @@ CUgraphExecUpdateResult check_memory(const update_conditions& conditions) noexce
   return conditions.from_origin ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR;
 }
 
-CUgraphExecUpdateResult check(const alloc_operation&, const alloc_operation&,
-                              const update_conditions& conditions) {
+CUgraphExecUpdateResult check_change(const alloc_operation&, const alloc_operation&,
+                                     const update_conditions& conditions) {
   return check_memory(conditions);
 }
 
-CUgraphExecUpdateResult check(const free_operation&, const free_operation&,
-                              const update_conditions& conditions) {
+CUgraphExecUpdateResult check_change(const free_operation&, const free_operation&,
+                                     const update_conditions& conditions) {
   return check_memory(conditions);
 }
 
 // Host functions and external events are free; empty nodes have nothing.
 template <class Other>
-CUgraphExecUpdateResult check(const Other&, const Other&, const update_conditions&) {
+CUgraphExecUpdateResult check_change(const Other&, const Other&, const update_conditions&) {
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ CUgraphExecUpdateResult check_update(const operation& held, const operation& now
                                      const update_conditions& conditions) {
   return std::visit(
       [&]<class Operation>(const Operation& what) {
-        return check(what, std::get<Operation>(now.what), conditions);
+        return check_change(what, std::get<Operation>(now.what), conditions);
       },
       held.what);
 }

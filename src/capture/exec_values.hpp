@@ -18,6 +18,9 @@ struct exec_values {
   /// The graph's structure is no longer what the executable was instantiated from.
   bool structure_changed = false;
 
+  /// What the executable was instantiated from, if that is no longer the graph's.
+  std::shared_ptr<const void> former_graph{};
+
   /// Saves what the executable holds for `node`, unless an older value is there already: then
   /// false.
   bool save(std::uint32_t node, const std::shared_ptr<const model::node_value>& value) {

@@ -96,6 +96,7 @@ void instantiate(executable& exec, bool destroy_first) {
   exec.retirements.clear();  // the old box goes with the old executable's last launch
   exec.damaged.clear();
   exec.structure_changed = false;
+  exec.former_graph.reset();
   forget_old_values(exec);
 }
 

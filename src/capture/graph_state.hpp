@@ -94,6 +94,15 @@ struct graph_content {
 graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes);
 
+/// Reads what `session` captured, which is the graph's handle, with what is known of cugraft's
+/// calls.
+/// @throws cuda_error
+void read_session_graph(detail::graph_state& graph, detail::session_state& session);
+
+/// The graph is what `fresh` is from now on, and `fresh` is nothing. Executables go on running what
+/// they hold; what they were instantiated from lives until they are instantiated anew.
+void replace_structure(detail::graph_state& graph, detail::graph_state& fresh);
+
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);
 

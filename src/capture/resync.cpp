@@ -9,10 +9,23 @@
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
 
-// Graphs made, read again after edits by others, and closed.
+// Graphs made, read again after edits by others, replaced, and closed.
 
 namespace cugraft {
 namespace {
+
+// A driver's graph that executables came from and that is nobody's any more.
+struct former_graph {
+  explicit former_graph(const driver_table* of) noexcept : table(of) {}
+  former_graph(const former_graph&) = delete;
+  former_graph& operator=(const former_graph&) = delete;
+  ~former_graph() {
+    if (handle != nullptr) release_or_report(*table, handle, &driver_table::graph_destroy, handle);
+  }
+
+  const driver_table* table;
+  CUgraph handle = nullptr;
+};
 
 // What cugraft knows of nodes that are still the same node: tag, and owner where it does the same.
 void carry_over(const detail::graph_state& old, graph_content& now) {
@@ -100,6 +113,25 @@ void read_again(detail::graph_state& graph) {
   if (!differs) return;
   graph.record = std::move(record);
   ++graph.generation;
+}
+
+void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
+  const auto former = std::make_shared<former_graph>(graph.table);
+  former->handle = std::exchange(graph.handle, std::exchange(fresh.handle, nullptr));
+  graph.memory.reset();
+  graph.origin = fresh.origin;
+  graph.has_foreign_nodes = fresh.has_foreign_nodes;
+  std::swap(graph.nodes, fresh.nodes);
+  std::swap(graph.node_handles, fresh.node_handles);
+  graph.record = std::move(fresh.record);
+  graph.damaged.clear();
+  graph.stamp = new_stamp();
+  ++graph.generation;
+  for (exec_values* const values : graph.executables) {
+    values->structure_changed = true;
+    values->old.clear();
+    if (!values->former_graph) values->former_graph = former;
+  }
 }
 
 }  // namespace cugraft

@@ -23,6 +23,8 @@ struct recapture_outcome {
   std::vector<std::pair<std::uint32_t, std::shared_ptr<const void>>> owners;
   /// What foreign code attached to the graph it captured into; null if none took part.
   std::shared_ptr<const void> foreign_owner;
+  /// What was captured, where it has another structure and is to be the graph from now on.
+  std::shared_ptr<detail::graph_state> replacement;
   report_timing timing;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handles/context_scope.hpp"
 
-#include "driver/call.hpp"
+#include "handles/ownership.hpp"
 
 namespace cugraft {
 
@@ -25,7 +25,7 @@ context_scope::~context_scope() {
   const CUresult result = table_->ctx_pop_current(&popped);
   if (result == CUDA_SUCCESS) return;
   report_failure(result, "cuCtxPopCurrent", context_);
-  if (is_current()) table_->ctx_pop_current(&popped);
+  pop_if_current();
 }
 
 context_scope::outcome context_scope::enter() noexcept {
@@ -36,16 +36,17 @@ context_scope::outcome context_scope::enter() noexcept {
   const CUresult pushed = table_->ctx_push_current(context_);
   pushed_ = pushed == CUDA_SUCCESS;
   // A call may do its work and return the error of earlier work.
-  if (!pushed_ && is_current()) {
-    CUcontext popped = nullptr;
-    table_->ctx_pop_current(&popped);
-  }
+  if (!pushed_) pop_if_current();
   return {pushed, "cuCtxPushCurrent"};
 }
 
-bool context_scope::is_current() const noexcept {
-  CUcontext current = nullptr;
-  return table_->ctx_get_current(&current) == CUDA_SUCCESS && current == context_;
+// What was current before was another context, so that this one is popped once at most.
+void context_scope::pop_if_current() const noexcept {
+  for (int attempt = 0; attempt < restoring_attempts; ++attempt) {
+    CUcontext current = nullptr;
+    if (table_->ctx_get_current(&current) != CUDA_SUCCESS) continue;
+    if (current != context_ || table_->ctx_pop_current(&current) == CUDA_SUCCESS) return;
+  }
 }
 
 }  // namespace cugraft

@@ -28,7 +28,7 @@ class context_scope {
   };
 
   outcome enter() noexcept;
-  bool is_current() const noexcept;
+  void pop_if_current() const noexcept;
 
   const driver_table* table_;
   CUcontext context_;

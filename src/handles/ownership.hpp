@@ -16,6 +16,10 @@ constexpr bool was_refused(CUresult result) noexcept {
          (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_TIMEOUT);
 }
 
+/// How often what a scope must put back is tried again. A driver that answers each call with the
+/// error of earlier work does put back; one that fails by chance does in the end.
+inline constexpr int restoring_attempts = 8;
+
 /// Makes a releasing call, once more if it was refused, and returns what the first one gave.
 template <class... Parameters, class... Arguments>
 CUresult try_release(const driver_table& table, CUresult (*driver_table::*release)(Parameters...),

@@ -24,6 +24,7 @@ class relaxed_scope {
  private:
   CUresult enter() noexcept;
   CUresult leave() const noexcept;
+  void leave_at_last() const noexcept;
 
   const driver_table* table_;
   CUstreamCaptureMode former_ = CU_STREAM_CAPTURE_MODE_RELAXED;

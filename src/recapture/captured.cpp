@@ -6,7 +6,7 @@
 namespace cugraft {
 namespace {
 
-[[noreturn]] void refuse_undelivered() {
+[[noreturn]] void refuse_captured() {
   throw not_implemented_error("captured is not delivered yet: it comes with the front door");
 }
 
@@ -15,10 +15,10 @@ namespace {
 struct captured::state {};
 
 captured::captured(stream_ref, std::function<void(graph_builder&)>, captured_policy) {
-  refuse_undelivered();
+  refuse_captured();
 }
-void captured::operator()() { refuse_undelivered(); }
-captured_stats captured::stats() const { refuse_undelivered(); }
-void captured::reset() { refuse_undelivered(); }
+void captured::operator()() { refuse_captured(); }
+captured_stats captured::stats() const { refuse_captured(); }
+void captured::reset() { refuse_captured(); }
 
 }  // namespace cugraft

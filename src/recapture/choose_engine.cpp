@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* instead_of_native = "use engine::compare, which works from 12.4 on";
 
-[[noreturn]] void refuse_undelivered(const std::string& what, const char* comes_with) {
+[[noreturn]] void refuse_option(const std::string& what, const char* comes_with) {
   throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);
 }
 
@@ -20,6 +20,16 @@ void refuse_contradictions(const recapture_options& options) {
     throw usage_error(
         "recapture_options: in_place lets the driver work on the graph itself, and compare_only "
         "touches nothing; choose one");
+  if (options.replace_structure && options.compare_only)
+    throw usage_error(
+        "recapture_options: replace_structure puts another graph in the place of this one, and "
+        "compare_only touches nothing; choose one");
+  if (options.replace_structure && !options.may_rerun_body && options.with != engine::automatic &&
+      options.with != engine::compare)
+    throw usage_error(
+        "recapture_options: replace_structure takes what was captured, which engine::" +
+        std::string(to_string(options.with)) +
+        " does not have; use engine::compare, or may_rerun_body with a body");
   if (options.on_native_mismatch && options.with != engine::native)
     throw usage_error(
         "recapture_options: on_native_mismatch takes the driver's own arguments, which only "
@@ -56,14 +66,12 @@ void refuse_unreadable(const detail::graph_state& graph) {
 
 void refuse_undelivered_options(const recapture_options& options) {
   if (options.with == engine::direct)
-    refuse_undelivered("the engine " + std::string(to_string(options.with)), "a later version");
-  if (options.in_place) refuse_undelivered("recapture_options::in_place", "the other node kinds");
-  if (options.replace_structure)
-    refuse_undelivered("recapture_options::replace_structure", "a later version");
+    refuse_option("the engine " + std::string(to_string(options.with)), "a later version");
+  if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
   if (options.may_rerun_body)
-    refuse_undelivered("recapture_options::may_rerun_body", "the engine direct");
+    refuse_option("recapture_options::may_rerun_body", "the engine direct");
   if (options.attributes == attribute_check::all)
-    refuse_undelivered("attribute_check::all", "a later version");
+    refuse_option("attribute_check::all", "a later version");
 }
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
@@ -74,7 +82,8 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   const std::vector<engine_info> engines = registered_engines();
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||
-                         (options.with == engine::automatic && takes(native, *graph, stream));
+                         (options.with == engine::automatic && !options.replace_structure &&
+                          takes(native, *graph, stream));
   if (is_native) return make_native(native, graph, options);
   refuse_unreadable(*graph);
   return find(engines, engine::compare).make(graph, options);

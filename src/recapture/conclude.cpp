@@ -108,6 +108,18 @@ std::optional<recapture_failure> apply(const concluded& run, recapture_outcome& 
   return std::nullopt;
 }
 
+// The graph is another one from now on, with what came with it.
+void replace(const concluded& run, recapture_outcome& outcome, detail::report_state& report) {
+  const auto begun = clock::now();
+  {
+    const graph_context_scope current(run.graph);
+    replace_structure(run.graph, *outcome.replacement);
+  }
+  report.structure_replaced = true;
+  report.overall = verdict::needs_instantiate;
+  outcome.timing.apply = clock::now() - begun;
+}
+
 }  // namespace
 
 recapture_result conclude(const concluded& run, recapture_outcome& outcome,
@@ -116,7 +128,10 @@ recapture_result conclude(const concluded& run, recapture_outcome& outcome,
   std::shared_ptr<detail::report_state> report = make_report(outcome);
   if (!outcome.failure && !run.options.compare_only) {
     try {
-      outcome.failure = apply(run, outcome, std::move(content));
+      if (outcome.replacement)
+        replace(run, outcome, *report);
+      else
+        outcome.failure = apply(run, outcome, std::move(content));
     } catch (const cuda_error& thrown) {  // before anything was set
       outcome.failure = apply_failure(run, thrown.code(), thrown.function());
     }

@@ -33,7 +33,7 @@ struct pending_change {
   model::judgement judgement;
 };
 
-[[noreturn]] void refuse_undelivered(const char* what) {
+[[noreturn]] void refuse_foreign(const char* what) {
   throw not_implemented_error(
       std::string("graph_exec::") + what +
       " is not delivered yet: it comes with the rest of the engine compare");
@@ -245,10 +245,10 @@ graph_exec graph::instantiate(const instantiate_options& options) {
 }
 
 graph_exec graph_exec::adopt(const driver&, CUgraphExec, graph&, held_values) {
-  refuse_undelivered("adopt");
+  refuse_foreign("adopt");
 }
 graph_exec graph_exec::borrow(const driver&, CUgraphExec, graph&, held_values) {
-  refuse_undelivered("borrow");
+  refuse_foreign("borrow");
 }
 
 namespace {

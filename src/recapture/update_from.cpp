@@ -27,6 +27,10 @@ void refuse_options(const recapture_options& options) {
     throw usage_error("update_from compares two graphs, as engine::compare does: " +
                       std::string(to_string(options.with)) +
                       " has nothing to do in it; leave recapture_options::with out");
+  if (options.replace_structure)
+    throw usage_error(
+        "update_from does not replace the structure: where it fails for another one, assign the "
+        "new graph and instantiate it");
   if (options.on_native_mismatch)
     throw usage_error(
         "update_from makes no driver call of native's: use recapture_options::on_mismatch");

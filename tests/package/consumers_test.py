@@ -50,6 +50,7 @@ class ConsumersTest(unittest.TestCase):
             f"-DCUGRAFT_SOURCE={setting.ROOT}",
             f"-DCUGRAFT_CUDA_HEADERS={setting.CUDA_INCLUDE}",
             "-DCUGRAFT_INSTALL=ON",
+            "-DCMAKE_UNITY_BUILD=ON",
         )
         self.runs(build)
         self.succeeds(setting.CMAKE, "--install", build, "--prefix", prefix)

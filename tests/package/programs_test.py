@@ -80,7 +80,8 @@ class ProgramsTest(unittest.TestCase):
             kind, reason = re.search(
                 r"^// (refused|warned): (.*)$", source.read_text(), re.MULTILINE
             ).groups()
-            done = compile_to(self.work / f"{source.stem}.o", source, "-Wall")
+            output = self.work / f"{source.stem}.o"
+            done = compile_to(output, source, "-Wall", "-fsyntax-only")
             if (done.returncode != 0) != (kind == "refused"):
                 return f"the compiler gave {done.returncode}\n{done.stdout}"
             label = "error" if kind == "refused" else "warning"

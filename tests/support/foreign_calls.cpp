@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace cugraft::testing {
 namespace {
 
@@ -21,6 +23,52 @@ int foreign_calls::call(const char* name, int version, Arguments... arguments) c
 int foreign_calls::memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes,
                              CUstream stream) const {
   return call("cuMemsetD8Async", 3020, target, value, bytes, stream);
+}
+
+int foreign_calls::memset_2d_d8(CUdeviceptr target, std::size_t pitch, unsigned char value,
+                                std::size_t width, std::size_t height, CUstream stream) const {
+  return call("cuMemsetD2D8Async", 3020, target, pitch, value, width, height, stream);
+}
+
+int foreign_calls::memcpy_h2d(CUdeviceptr to, const void* from, std::size_t bytes,
+                              CUstream stream) const {
+  return call("cuMemcpyHtoDAsync", 3020, to, from, bytes, stream);
+}
+
+int foreign_calls::memcpy_d2d(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                              CUstream stream) const {
+  return call("cuMemcpyDtoDAsync", 3020, to, from, bytes, stream);
+}
+
+int foreign_calls::memcpy_2d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr from,
+                             std::size_t from_pitch, std::size_t width, std::size_t height,
+                             CUstream stream) const {
+  struct side {
+    std::size_t x = 0, y = 0;
+    int memory_type = 2;  // device
+    const void* host = nullptr;
+    CUdeviceptr device = 0;
+    void* array = nullptr;
+    std::size_t pitch = 0;
+  };
+  struct {  // CUDA_MEMCPY2D
+    side from, to;
+    std::size_t width = 0, height = 0;
+  } copy;
+  copy.from.device = from;
+  copy.from.pitch = from_pitch;
+  copy.to.device = to;
+  copy.to.pitch = to_pitch;
+  copy.width = width;
+  copy.height = height;
+  return call("cuMemcpy2DAsync", 3020, &copy, stream);
+}
+
+int foreign_calls::launch_kernel(CUfunction kernel, CUdeviceptr x, float value, int count,
+                                 CUstream stream) const {
+  std::array<void*, 3> arguments{&x, &value, &count};
+  return call("cuLaunchKernel", 4000, kernel, 1U, 1U, 1U, static_cast<unsigned>(count), 1U, 1U, 0U,
+              stream, arguments.data(), static_cast<void**>(nullptr));
 }
 
 int foreign_calls::mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const {

@@ -16,6 +16,16 @@ class foreign_calls {
   explicit foreign_calls(const driver& driver) : driver_(driver) {}
 
   int memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream stream) const;
+  int memset_2d_d8(CUdeviceptr target, std::size_t pitch, unsigned char value, std::size_t width,
+                   std::size_t height, CUstream stream) const;
+  int memcpy_h2d(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) const;
+  int memcpy_d2d(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) const;
+  /// Rows of device memory.
+  int memcpy_2d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr from, std::size_t from_pitch,
+                std::size_t width, std::size_t height, CUstream stream) const;
+  /// A kernel of the parameters (float*, float, int), for `count` elements.
+  int launch_kernel(CUfunction kernel, CUdeviceptr x, float value, int count,
+                    CUstream stream) const;
   int mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const;
   int mem_free_async(CUdeviceptr memory, CUstream stream) const;
   int event_record(CUevent event, CUstream stream) const;

@@ -20,7 +20,9 @@ using clock = std::chrono::steady_clock;
 class compare_engine final : public recapture_engine {
  public:
   compare_engine(std::shared_ptr<detail::graph_state> graph, const recapture_options& options)
-      : graph_(std::move(graph)), attributes_(options.attributes) {}
+      : graph_(std::move(graph)),
+        attributes_(options.attributes),
+        replaces_structure_(options.replace_structure) {}
   ~compare_engine() override { dropped(); }
 
   engine which() const noexcept override { return engine::compare; }
@@ -56,9 +58,11 @@ class compare_engine final : public recapture_engine {
  private:
   recapture_failure failure_of(const detail::session_state& session,
                                detail::session_state::ended& ended) const;
+  void make_replacement(detail::session_state& session, recapture_outcome& outcome);
 
   std::shared_ptr<detail::graph_state> graph_;
   attribute_check attributes_;
+  bool replaces_structure_;
   clock::time_point begun_;
   CUgraph scratch_ = nullptr;  ///< what was captured, from the end of the capture on
   std::unordered_map<CUgraphNode, std::uint32_t> positions_;
@@ -87,12 +91,15 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
     outcome.failure = unreadable_failure(*graph_, *unreadable, engine::compare);
     return outcome;
   }
+  foreign_ = session.has_foreign_nodes();
   if (!is_whole || session.matched() < graph_->nodes.size() ||
       session.found().size() != graph_->nodes.size()) {
-    outcome.failure = failure_of(session, ended);
+    if (is_whole && replaces_structure_)
+      make_replacement(session, outcome);
+    else
+      outcome.failure = failure_of(session, ended);
     return outcome;
   }
-  foreign_ = session.has_foreign_nodes();
   try {
     collect_changes({*graph_, session, attributes_}, outcome);
   } catch (const cuda_error& thrown) {
@@ -107,14 +114,16 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
   return outcome;
 }
 
-// A mismatch goes before a failure of the capture. Behind a failure foreign work is not seen, so
-// there a mismatch counts only where there is none, or in what was read.
+// A mismatch goes before a failure of the capture, unless another structure is wanted. Behind a
+// failure foreign work is not seen, so there a mismatch counts only where there is none, or in what
+// was read.
 recapture_failure compare_engine::failure_of(const detail::session_state& session,
                                              detail::session_state::ended& ended) const {
   const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
   const bool is_known = !session.has_foreign_nodes() && !graph_->has_foreign_nodes;
   const bool is_certain =
-      differs && session.is_found_known() && !ended_early(session, *differs) &&
+      differs && !replaces_structure_ && session.is_found_known() &&
+      !ended_early(session, *differs) &&
       (!session.failure() || differs->position < session.captured().size() || is_known);
   if (is_certain)
     return structural_failure(*graph_, *differs, found_in(session, *differs), engine::compare, "");
@@ -125,11 +134,28 @@ recapture_failure compare_engine::failure_of(const detail::session_state& sessio
   return failure;
 }
 
-engine_status status(const context&) {
+// Another structure is what was asked for: what was captured becomes a graph of its own first.
+void compare_engine::make_replacement(detail::session_state& session, recapture_outcome& outcome) {
+  auto fresh = std::make_shared<detail::graph_state>(*graph_->table);
+  fresh->handle = std::exchange(scratch_, nullptr);
+  try {
+    read_session_graph(*fresh, session);
+  } catch (const cuda_error& thrown) {
+    outcome.failure = unreadable_failure(*graph_, thrown, engine::compare);
+    outcome.failure->message =
+        "the re-capture has another structure, which could not be read; the graph is what it "
+        "was: " +
+        std::string(thrown.what());
+    return;
+  }
+  outcome.replacement = std::move(fresh);
+}
+
+engine_status compare_status(const context&) {
   return {.which = engine::compare, .usable = true, .automatic = true, .why = {}};
 }
 
-std::string refusal(const detail::graph_state& graph) {
+std::string compare_refusal(const detail::graph_state& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     if (graph.nodes.kind(i) != node_kind::empty && !graph.nodes.has_parameters(i))
       return fmt::format("node {} is of the kind {}, which cannot be read back", i,
@@ -137,13 +163,15 @@ std::string refusal(const detail::graph_state& graph) {
   return {};
 }
 
-std::unique_ptr<recapture_engine> make(std::shared_ptr<detail::graph_state> graph,
-                                       const recapture_options& options) {
+std::unique_ptr<recapture_engine> make_compare(std::shared_ptr<detail::graph_state> graph,
+                                               const recapture_options& options) {
   return std::make_unique<compare_engine>(std::move(graph), options);
 }
 
 }  // namespace
 
-engine_info compare_engine_info() { return {engine::compare, &status, &refusal, &make}; }
+engine_info compare_engine_info() {
+  return {engine::compare, &compare_status, &compare_refusal, &make_compare};
+}
 
 }  // namespace cugraft

@@ -235,7 +235,7 @@ recapture_failure native_engine::unusable(const std::string& what_it_did) const 
   return failure;
 }
 
-engine_status status(const context& context) {
+engine_status native_status(const context& context) {
   const driver driver = context.get_driver();
   engine_status result;
   result.which = engine::native;
@@ -250,7 +250,7 @@ engine_status status(const context& context) {
   return result;
 }
 
-std::string refusal(const detail::graph_state& graph) {
+std::string native_refusal(const detail::graph_state& graph) {
   constexpr std::string_view advice =
       "what an added node does in the driver's re-capture is not documented; use engine::compare";
   if (graph.origin != node_origin::stream_calls && graph.nodes.size() != 0)
@@ -279,13 +279,15 @@ std::string refusal(const detail::graph_state& graph) {
   return {};
 }
 
-std::unique_ptr<recapture_engine> make(std::shared_ptr<detail::graph_state> graph,
-                                       const recapture_options& options) {
+std::unique_ptr<recapture_engine> make_native(std::shared_ptr<detail::graph_state> graph,
+                                              const recapture_options& options) {
   return std::make_unique<native_engine>(std::move(graph), options);
 }
 
 }  // namespace
 
-engine_info native_engine_info() { return {engine::native, &status, &refusal, &make}; }
+engine_info native_engine_info() {
+  return {engine::native, &native_status, &native_refusal, &make_native};
+}
 
 }  // namespace cugraft

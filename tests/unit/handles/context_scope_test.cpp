@@ -75,6 +75,18 @@ TEST_F(ContextScopeTest, PopThatFailsAfterItsWorkIsNotTriedAgain) {
   EXPECT_EQ(take_reports().size(), 1U);
 }
 
+TEST_F(ContextScopeTest, NoContextStaysPushedWhereSeveralCallsFail) {
+  {
+    const context_scope scope(context_);
+    for (const unsigned nth : {1U, 2U, 3U}) {
+      simulator().plan({.function = "cuCtxPopCurrent", .nth = nth});
+      simulator().plan({.function = "cuCtxGetCurrent", .nth = nth});
+    }
+  }
+  EXPECT_EQ(depth(), 0U);
+  EXPECT_EQ(take_reports().size(), 1U);
+}
+
 TEST_F(ContextScopeTest, ForReleasesAFailedPushIsReportedAndTriedAgain) {
   fail_next("cuCtxPushCurrent", 999);
   {

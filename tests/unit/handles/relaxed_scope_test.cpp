@@ -56,6 +56,17 @@ TEST_F(RelaxedScopeTest, FailedExitIsReportedAndTriedAgain) {
       std::vector<std::string>{"cuThreadExchangeStreamCaptureMode failed: 999 CUDA_ERROR_UNKNOWN"});
 }
 
+TEST_F(RelaxedScopeTest, TheModeIsPutBackWhereSeveralCallsFail) {
+  const CUstreamCaptureMode before = mode();
+  {
+    const relaxed_scope scope(table());
+    for (const unsigned nth : {1U, 2U, 3U})
+      simulator().plan({.function = "cuThreadExchangeStreamCaptureMode", .nth = nth});
+  }
+  EXPECT_EQ(mode(), before);
+  EXPECT_EQ(take_reports().size(), 1U);
+}
+
 TEST_F(RelaxedScopeTest, ForReleasesAFailedEntryIsReportedAndTriedAgain) {
   fail_next("cuThreadExchangeStreamCaptureMode", 999);
   {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "capture/graph_state.hpp"
+#include "capture/session.hpp"
+
+// What a session captured, as a graph's content.
+
+namespace cugraft {
+namespace {
+
+// Owner, tag and attributes of the nodes that cugraft launched, which no driver can tell; launch
+// attributes of the others as far as they can be read.
+void complete_nodes(detail::graph_state& graph, detail::session_state& session) {
+  std::unordered_map<CUgraphNode, const node_note*> notes;
+  for (const node_note& note : session.notes()) notes.emplace(note.node, &note);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto found = notes.find(graph.node_handles[i]);
+    const node_note* const note = found == notes.end() ? nullptr : found->second;
+    if (note != nullptr) graph.nodes.set_tag(i, std::string(session.tag_text(note->tag)));
+    const bool is_kernel = graph.nodes.kind(i) == node_kind::kernel;
+    if (note == nullptr && !is_kernel) continue;
+    model::node_value value = graph.nodes.value(i);
+    if (is_kernel)
+      std::get<model::kernel_value>(value.data).attributes =
+          note != nullptr && note->attributes
+              ? *note->attributes
+              : read_attributes(*graph.table, graph.node_handles[i], attribute_check::semantic);
+    if (note != nullptr) value.owner = note->owner;
+    graph.nodes.assign(i, std::move(value));
+  }
+}
+
+}  // namespace
+
+void read_session_graph(detail::graph_state& graph, detail::session_state& session) {
+  captured_graph captured = read_captured(*graph.table, graph.handle, session.known_nodes());
+  graph.origin = captured.in_order ? node_origin::stream_calls : node_origin::unknown;
+  graph_content content =
+      read_content(*graph.table, std::move(captured), session.layouts(), attribute_check::none);
+  graph.has_foreign_nodes = session.notes().size() < content.handles.size();
+  graph.node_handles = std::move(content.handles);
+  graph.nodes = std::move(content.nodes);
+  graph.context = session.context();
+  graph.stamp = new_stamp();
+  complete_nodes(graph, session);
+  graph.record = make_record(owners_of(graph.nodes), std::move(session.kept()));
+  graph.fork_streams = std::move(session.fork_streams());
+}
+
+}  // namespace cugraft
