@@ -68,37 +68,37 @@ class control final : public simulator {
 
   void plan(const fault& fault) override {
     const auto lock = lock_state();
-    calls::plan(fault);
+    the_calls().plan(fault);
   }
 
   void plan(const random_faults& faults) override {
     const auto lock = lock_state();
-    calls::plan(faults);
+    the_calls().plan(faults);
   }
 
   std::size_t faults_hit() const override {
     const auto lock = lock_state();
-    return calls::faults_hit();
+    return the_calls().faults_hit();
   }
 
   void clear_faults() override {
     const auto lock = lock_state();
-    calls::clear_faults();
+    the_calls().clear_faults();
   }
 
   std::uint64_t calls(std::string_view function) const override {
     const auto lock = lock_state();
-    return calls::count(function);
+    return the_calls().count(function);
   }
 
   void start_log() override {
     const auto lock = lock_state();
-    calls::start_log();
+    the_calls().start_log();
   }
 
   std::vector<call> take_log() override {
     const auto lock = lock_state();
-    return calls::take_log();
+    return the_calls().take_log();
   }
 
   live_handles live() const override {
@@ -131,7 +131,7 @@ class control final : public simulator {
   }
 
   void delay(std::string_view function, unsigned microseconds) override {
-    calls::set_delay(function, microseconds);
+    the_calls().set_delay(function, microseconds);
   }
 
   void set_check_mode(bool on) override { check::set(on); }
@@ -140,7 +140,7 @@ class control final : public simulator {
 
   void hide(std::string_view function) override {
     const auto lock = lock_state();
-    calls::hide(function);
+    the_calls().hide(function);
   }
 };
 

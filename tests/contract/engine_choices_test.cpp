@@ -17,6 +17,9 @@ class EngineChoices : public SimulatedDriverTest, public ::testing::WithParamInt
 
   EngineChoices() { simulator().set(GetParam(), 1); }
 
+  // The choices are the simulator's, whatever else is tested.
+  void SetUp() override { CUGRAFT_NEEDS_SIMULATOR(); }
+
   static std::string reason() {
     static const std::map<choice, std::string> reasons{
         {choice::recapture_writes_parameters,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "contract/engine_suite.hpp"
 #include "support/eventually.hpp"
+#include "support/foreign_calls.hpp"
 
 // Many re-captures in a row: what a step touches, and that nothing grows.
 
@@ -17,10 +20,19 @@ class EngineLoops : public EngineSuite {
     return simulator().calls("cuGraphKernelNodeSetParams") +
            simulator().calls("cuGraphExecKernelNodeSetParams");
   }
-  // Bytes that the process has allocated and not freed, the simulated driver's among them.
+  // Bytes that the process has allocated and not freed, the driver's among them.
   static std::size_t memory_in_use() {
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+  }
+  // Bytes of the process that lie in memory: a real driver has not only what `malloc` gave it.
+  static std::size_t resident_memory() {
+    std::size_t size = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+  std::size_t device_memory() const {
+    return foreign_calls(driver()).device_memory_in_use(context_.get());
   }
   std::uint64_t instantiations() const { return simulator().calls("cuGraphInstantiateWithParams"); }
 };
@@ -88,7 +100,8 @@ TEST_P(EngineLoops, C028_NothingGrowsOverManyRecaptures) {
   };
   for (int i = 0; i < 1000; ++i) again();
   const cugraft_sim::live_handles before = settled();
-  const std::size_t memory_before = memory_in_use();
+  const std::size_t memory_before = memory_in_use(), resident_before = resident_memory(),
+                    device_before = device_memory();
   for (int i = 0; i < CUGRAFT_SOAK_STEPS; ++i) again();
   const cugraft_sim::live_handles after = settled();
   EXPECT_EQ(after.graphs, before.graphs);
@@ -102,6 +115,17 @@ TEST_P(EngineLoops, C028_NothingGrowsOverManyRecaptures) {
   // a scratch graph; what another thread lets go of takes a moment.
   EXPECT_TRUE(eventually([&] { return memory_in_use() <= memory_before + 200'000; }))
       << memory_in_use() << " bytes, before " << memory_before;
+  if (has_real_driver()) {
+    // What it has beside `malloc` it takes in larger pieces.
+    EXPECT_LE(resident_memory(), resident_before + 4'000'000);
+    EXPECT_LE(device_memory(), device_before + 2'000'000);
+  }
+  RecordProperty("allocated_bytes_before", std::to_string(memory_before));
+  RecordProperty("allocated_bytes_after", std::to_string(memory_in_use()));
+  RecordProperty("resident_bytes_before", std::to_string(resident_before));
+  RecordProperty("resident_bytes_after", std::to_string(resident_memory()));
+  RecordProperty("device_bytes_before", std::to_string(device_before));
+  RecordProperty("device_bytes_after", std::to_string(device_memory()));
 }
 
 // Runs 1000 times what C007 breaks once.

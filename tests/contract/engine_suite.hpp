@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "contract/contract_driver.hpp"
 #include "cugraft/cugraft.hpp"
 #include "cugraft_sim/control.hpp"
 #include "support/kernels.hpp"
-#include "support/simulated_driver.hpp"
 
 // What a re-capture engine is: the same cases for each engine on each driver that it supports, and
-// for each behaviour that the driver's documentation leaves open.
+// for each behaviour that the driver's documentation leaves open. On a real driver there is one
+// case for each engine that it can have.
 
 namespace cugraft::testing {
 
@@ -27,6 +28,9 @@ struct engine_case {
 
 /// Every engine, for what depends on the engine alone, or takes long.
 std::vector<engine_case> engine_cases();
+
+/// Those of the engine `compare`; of simulated drivers, those of these versions.
+std::vector<engine_case> compare_cases(const std::vector<int>& versions);
 
 void PrintTo(const engine_case& shown, std::ostream* out);
 
@@ -45,7 +49,7 @@ const std::vector<cugraft_sim::choice>& refused_choices();
 std::string name_of_other(cugraft_sim::choice which);
 
 /// The fixture also proves that the engine asked for is the one that ran.
-class EngineSuite : public SimulatedDriverTest, public ::testing::WithParamInterface<engine_case> {
+class EngineSuite : public ContractTest, public ::testing::WithParamInterface<engine_case> {
  protected:
   static constexpr std::size_t count = 64;  // elements of each buffer
 

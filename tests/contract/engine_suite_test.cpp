@@ -32,17 +32,29 @@ const std::vector<choice>& refused_choices() {
   return refused;
 }
 
+std::vector<engine_case> compare_cases(const std::vector<int>& versions) {
+  if (has_real_driver()) return {{engine::compare, real_driver_version()}};
+  std::vector<engine_case> cases;
+  for (const int version : versions) cases.push_back({engine::compare, version});
+  return cases;
+}
+
 std::vector<engine_case> engine_cases() {
-  return {{engine::native, 13030}, {engine::compare, 12040}};
+  std::vector<engine_case> cases = compare_cases({12040});
+  if (!has_real_driver())
+    cases.push_back({engine::native, 13030});
+  else if (real_driver_version() >= required_version(feature::recapture_to_graph))
+    cases.push_back({engine::native, real_driver_version()});
+  return cases;
 }
 
 std::vector<engine_case> all_cases() {
   std::vector<engine_case> cases = engine_cases();
+  if (has_real_driver()) return cases;
   cases.push_back({engine::native, 13030, choice::recapture_failure_shows});
   if (!CUGRAFT_ALL_CASES) return cases;
   cases.push_back({engine::native, 13050});
-  for (const int version : {12080, 13000, 13020, 13030})
-    cases.push_back({engine::compare, version});
+  for (const engine_case& each : compare_cases({12080, 13000, 13020, 13030})) cases.push_back(each);
   cases.push_back({engine::compare, 13030, choice::get_nodes_order});
   for (std::size_t i = 0; i < choice_count; ++i) {
     const auto which = static_cast<choice>(i);
@@ -62,7 +74,7 @@ std::string case_name(const ::testing::TestParamInfo<engine_case>& info) {
   return ::testing::PrintToString(info.param);
 }
 
-EngineSuite::EngineSuite() : SimulatedDriverTest(GetParam().version) {
+EngineSuite::EngineSuite() : ContractTest(GetParam().version) {
   if (GetParam().other) simulator().set(*GetParam().other, 1);
   clear(x_);
   clear(y_);

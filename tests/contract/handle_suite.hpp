@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "contract/contract_driver.hpp"
 #include "cugraft/context.hpp"
 #include "cugraft/error.hpp"
-#include "support/simulated_driver.hpp"
 
 // What every type that owns something of the driver promises. A type takes part with a few lines of
 // traits:
@@ -31,7 +31,7 @@
 namespace cugraft::testing {
 
 template <class Traits>
-class HandleSuite : public SimulatedDriverTest {
+class HandleSuite : public ContractTest {
  protected:
   typename Traits::handle make() const { return Traits::make(context::primary(driver())); }
 
@@ -130,7 +130,7 @@ TYPED_TEST_P(HandleSuite, DriverThatShutsDownIsExpected) {
 }
 
 TYPED_TEST_P(HandleSuite, GoesBackToItsOwnDriverOfTwo) {
-  simulator_copy& other = simulator_copy::shared(13000);
+  simulator_copy& other = simulator_copy::shared(contract_driver(13000));
   const world_check world(other.control());
   {
     const context other_context = context::primary(other.load());

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "contract/contract_driver.hpp"
 #include "cugraft/cugraft.hpp"
 #include "support/eventually.hpp"
 #include "support/kernels.hpp"
-#include "support/simulated_driver.hpp"
 
 // Many threads on one driver: graphs of different threads are independent, and a graph may go from
 // one thread to another. The thread sanitizer has its say here.
@@ -42,7 +42,7 @@ struct workplace {
   host_buffer host;
 };
 
-class Threads : public SimulatedDriverTest {
+class Threads : public ContractTest {
  protected:
   template <class Body>
   static void on_threads(const Body& body) {

@@ -279,9 +279,7 @@ TEST_P(UpdateFrom, AttributesThatWereKnownStayKnown) {
 
 TEST_P(UpdateFrom, ItselfIsRefused) { EXPECT_THROW(graph_.update_from(graph_.get()), usage_error); }
 
-INSTANTIATE_TEST_SUITE_P(Engines, UpdateFrom,
-                         ::testing::Values(engine_case{engine::compare, 12040},
-                                           engine_case{engine::compare, 13000}),
+INSTANTIATE_TEST_SUITE_P(Engines, UpdateFrom, ::testing::ValuesIn(compare_cases({12040, 13000})),
                          &case_name);
 
 }  // namespace

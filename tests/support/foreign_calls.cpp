@@ -101,6 +101,16 @@ void foreign_calls::allocate_and_free(CUcontext context) const {
   EXPECT_EQ(call("cuCtxPopCurrent", 4000, &former), 0);
 }
 
+std::size_t foreign_calls::device_memory_in_use(CUcontext context) const {
+  if (driver_.entry_point("cuMemGetInfo", 3020) == nullptr) return 0;
+  CUcontext former = nullptr;
+  std::size_t unused = 0, total = 0;
+  EXPECT_EQ(call("cuCtxPushCurrent", 4000, context), 0);
+  EXPECT_EQ(call("cuMemGetInfo", 3020, &unused, &total), 0);
+  EXPECT_EQ(call("cuCtxPopCurrent", 4000, &former), 0);
+  return total - unused;
+}
+
 void foreign_calls::end_and_begin_capture(CUstream stream) const {
   CUgraph graph = nullptr;
   ASSERT_EQ(call("cuStreamEndCapture", 10000, stream, &graph), 0);

@@ -35,6 +35,9 @@ class foreign_calls {
   /// As a thread of its own does it, with `context` current. Failures are what some tests want.
   void allocate_and_free(CUcontext context) const;
 
+  /// Bytes of the device that are in use, by whomever; 0 where the driver has no function for it.
+  std::size_t device_memory_in_use(CUcontext context) const;
+
   /// Ends the capture on `stream` and begins another.
   void end_and_begin_capture(CUstream stream) const;
 

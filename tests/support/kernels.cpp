@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -10,7 +11,9 @@
 namespace cugraft::testing {
 
 std::string kernel_image(std::string_view name) {
-  const std::string path = fmt::format("{}/support/kernels/{}.ptx", CUGRAFT_TEST_DATA, name);
+  const char* const named = std::getenv("CUGRAFT_TEST_DATA");
+  const std::string path =
+      fmt::format("{}/support/kernels/{}.ptx", named != nullptr ? named : CUGRAFT_TEST_DATA, name);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -8,7 +8,8 @@
 
 namespace cugraft::testing {
 
-/// The PTX of `support/kernels/NAME.ptx`.
+/// The PTX of `support/kernels/NAME.ptx` in the tests' folder, or in the one that the environment
+/// variable `CUGRAFT_TEST_DATA` names.
 std::string kernel_image(std::string_view name = "basic");
 
 /// The library of those kernels.

@@ -45,7 +45,10 @@ cugraft_sim::live_handles world_check::settled() const {
 }
 
 SimulatedDriverTest::SimulatedDriverTest(int version)
-    : copy_(version), driver_(copy_.load()), world_(copy_.control()) {}
+    : SimulatedDriverTest(driver_source{version, {}}) {}
+
+SimulatedDriverTest::SimulatedDriverTest(const driver_source& source)
+    : copy_(source), driver_(copy_.load()), world_(copy_.control()) {}
 
 SimulatedDriverTest::~SimulatedDriverTest() {
   simulator().clear_faults();

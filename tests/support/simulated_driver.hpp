@@ -31,11 +31,13 @@ class world_check {
 };
 
 /// Runs each test on a simulated driver of its own, through the loader: its handles are counted
-/// from 1 (streams from 0x10), so that messages can be compared whole. After the members of the
+/// from 1 (streams from 0x10), so that messages can be compared whole; or on a relay of its own to
+/// a real driver. After the members of the
 /// derived fixture are gone it expects the world as it was, and no report that nobody read.
 class SimulatedDriverTest : public ::testing::Test {
  protected:
   explicit SimulatedDriverTest(int version = default_version);
+  explicit SimulatedDriverTest(const driver_source& source);
   ~SimulatedDriverTest() override;
 
   const cugraft::driver& driver() const noexcept { return driver_; }

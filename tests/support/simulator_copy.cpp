@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace cugraft::testing {
 namespace {
@@ -33,10 +35,10 @@ class copies_folder {
     fs::remove_all(path_, ignored);
   }
 
-  fs::path make_copy() {
+  fs::path make_copy(const fs::path& library) {
     const std::lock_guard lock(mutex_);
-    fs::path copy = path_ / fmt::format("libcugraft_sim_{}.so", ++count_);
-    fs::copy_file(CUGRAFT_SIM_LIBRARY, copy);
+    fs::path copy = path_ / fmt::format("{}_{}.so", library.stem().string(), ++count_);
+    fs::copy_file(library, copy);
     return copy;
   }
 
@@ -46,31 +48,53 @@ class copies_folder {
   int count_ = 0;
 };
 
-fs::path make_copy() {
-  static copies_folder folder;
-  return folder.make_copy();
+fs::path named_or(const char* variable, const char* built) {
+  const char* const named = std::getenv(variable);
+  return named != nullptr ? named : built;
 }
 
-cugraft_sim::simulator* control_of(const fs::path& library) {
+fs::path make_copy(const driver_source& source) {
+  static copies_folder folder;
+  return folder.make_copy(source.real.empty()
+                              ? named_or("CUGRAFT_SIM_LIBRARY", CUGRAFT_SIM_LIBRARY)
+                              : named_or("CUGRAFT_RELAY_LIBRARY", CUGRAFT_RELAY_LIBRARY));
+}
+
+template <class Function>
+Function symbol_of(const fs::path& library, const char* name) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw std::runtime_error(dlerror());
-  void* const function = dlsym(handle, cugraft_sim::control_symbol);
+  void* const function = dlsym(handle, name);
   if (function == nullptr) throw std::runtime_error(dlerror());
-  return reinterpret_cast<cugraft_sim::control_function>(function)();
+  return reinterpret_cast<Function>(function);
 }
 
 }  // namespace
 
-simulator_copy::simulator_copy(int version) : path_(make_copy()), control_(control_of(path_)) {
-  control_->set_version(version);
+int version_of_driver(const std::string& library) {
+  int version = 0;
+  if (symbol_of<int (*)(int*)>(library, "cuDriverGetVersion")(&version) != 0)
+    throw std::runtime_error(library + " does not tell its version");
+  return version;
 }
 
-simulator_copy& simulator_copy::shared(int version) {
+simulator_copy::simulator_copy(int version) : simulator_copy(driver_source{version, {}}) {}
+
+simulator_copy::simulator_copy(const driver_source& source)
+    : path_(make_copy(source)),
+      control_(symbol_of<cugraft_sim::control_function>(path_, cugraft_sim::control_symbol)()) {
+  if (source.real.empty())
+    control_->set_version(source.version);
+  else
+    setenv("CUGRAFT_RELAY_DRIVER", source.real.c_str(), 1);  // read at the first call
+}
+
+simulator_copy& simulator_copy::shared(const driver_source& source) {
   static std::mutex mutex;
-  static std::map<int, std::unique_ptr<simulator_copy>> copies;
+  static std::map<std::pair<int, std::string>, std::unique_ptr<simulator_copy>> copies;
   const std::lock_guard lock(mutex);
-  auto& copy = copies[version];
-  if (copy == nullptr) copy = std::make_unique<simulator_copy>(version);
+  auto& copy = copies[{source.version, source.real}];
+  if (copy == nullptr) copy = std::make_unique<simulator_copy>(source);
   return *copy;
 }
 

@@ -60,6 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tests/contract": (PUBLIC, SIM_CONTROL, SUPPORT, "tests/contract"),
     "tests/gpu": (PUBLIC, SIM_CONTROL, SUPPORT, "tests/gpu"),
     "tests/sim": (*NATIVE, SIM_CONTROL, SUPPORT, "sim/src", "tests/sim"),
+    "tests/relay": (*NATIVE, SIM_CONTROL, "sim/src", "tests/relay"),
     "tests/package": (PUBLIC,),
     "tests/tool": (),
 }
