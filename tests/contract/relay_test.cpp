@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "cugraft/cugraft.hpp"
 #include "support/eventually.hpp"
