@@ -2,9 +2,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 
 #include "chain_program.hpp"
+#include "raw_driver.hpp"
 #include "registration.hpp"
 
 namespace cugraft::bench {
@@ -15,6 +17,11 @@ void describe_driver() {
   benchmark::AddCustomContext(
       "driver", fmt::format("{} ({}.{})", driver.path().string(), driver.version() / 1000,
                             driver.version() % 1000 / 10));
+  std::array<char, 256> name{};
+  check(measured_raw_driver().device_get_name(name.data(), name.size(), 0), "cuDeviceGetName");
+  benchmark::AddCustomContext("device", name.data());
+  if (!driver.supports(feature::recapture_to_graph))
+    benchmark::AddCustomContext("left out", "the engine native, which needs a driver of 13.3");
   if (is_stand_in())
     benchmark::AddCustomContext("note",
                                 "a stand-in for a driver: no figure says anything of a GPU");
