@@ -29,9 +29,7 @@ def check_cuda_header(tree: SourceTree) -> list[Violation]:
         named = _includes_of(file, ("cuda.h", "cuda_runtime", "driver_types.h", "cudaTypedefs.h"))
         for line, name in named + file.find(r"\bCUDA_VERSION\b"):
             found.append(
-                file.violation(
-                    line, f"{name} may be named in {', '.join(CUDA_HEADER_OWNERS)} only"
-                )
+                file.violation(line, f"{name} may be named in {', '.join(CUDA_HEADER_OWNERS)} only")
             )
     return found
 
