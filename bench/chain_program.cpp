@@ -8,33 +8,24 @@
 namespace cugraft::bench {
 namespace {
 
-struct measured {
-  cugraft::driver driver;
-  bool stand_in = false;
-};
-
-measured find_driver() {
+driver find_driver() {
 #ifdef CUGRAFT_BENCH_STAND_IN
   try {
-    return {driver::load(), false};
+    return driver::load();
   } catch (const error&) {
-    return {driver::load(CUGRAFT_BENCH_STAND_IN), true};
+    return driver::load(CUGRAFT_BENCH_STAND_IN);
   }
 #else
-  return {driver::load(), false};
+  return driver::load();
 #endif
-}
-
-const measured& found_driver() {
-  static const measured found = find_driver();
-  return found;
 }
 
 }  // namespace
 
-const driver& measured_driver() { return found_driver().driver; }
-
-bool is_stand_in() { return found_driver().stand_in; }
+const driver& measured_driver() {
+  static const driver found = find_driver();
+  return found;
+}
 
 workbench::workbench(const driver& driver)
     : context(context::primary(driver)),

@@ -11,9 +11,6 @@ namespace cugraft::bench {
 /// The driver that is measured: `$CUGRAFT_DRIVER` or the system's, else the simulated one.
 const driver& measured_driver();
 
-/// Whether `measured_driver` is a stand-in, whose figures say nothing about any GPU.
-bool is_stand_in();
-
 /// What the programs share.
 struct workbench {
   explicit workbench(const driver& driver);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 #include "chain_program.hpp"
 #include "raw_driver.hpp"
@@ -22,7 +23,7 @@ void describe_driver() {
   benchmark::AddCustomContext("device", name.data());
   if (!driver.supports(feature::recapture_to_graph))
     benchmark::AddCustomContext("left out", "the engine native, which needs a driver of 13.3");
-  if (is_stand_in())
+  if (std::string_view(name.data()).find("simulated") != std::string_view::npos)
     benchmark::AddCustomContext("note",
                                 "a stand-in for a driver: no figure says anything of a GPU");
 }

@@ -36,7 +36,8 @@ Times are host microseconds a step; the device is waited for outside."""
 PARTS_LEGEND = """\
 `body`: the calls of the step. `begin_end`: begin and end of the capture. `compare`: reading back,
 and comparing. `apply`: setting the graph's nodes. `rest` of the re-capture: above all the end of
-what was captured. `update`: the executable's side."""
+what was captured, which after raw calls is left to the next `update`: until then the graph keeps
+what foreign code attached. `update`: the executable's side."""
 
 
 def measure(program: pathlib.Path, repetitions: int, pattern: str) -> tuple[list[str], dict]:

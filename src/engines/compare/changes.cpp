@@ -47,7 +47,7 @@ class collector {
     if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);
     model::kernel_value value;
     value.function = function;
-    value.layout = layout;
+    value.layout = now.layout == layout.get() ? layout : graph_.nodes.layout(position);
     value.grid = now.grid;
     value.block = now.block;
     value.shared_memory_bytes = now.shared_memory_bytes;
