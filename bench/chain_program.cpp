@@ -8,54 +8,48 @@
 namespace cugraft::bench {
 namespace {
 
-struct measured {
-  cugraft::driver driver;
-  bool stand_in = false;
-};
-
-measured find_driver() {
+driver find_driver() {
 #ifdef CUGRAFT_BENCH_STAND_IN
   try {
-    return {driver::load(), false};
+    return driver::load();
   } catch (const error&) {
-    return {driver::load(CUGRAFT_BENCH_STAND_IN), true};
+    return driver::load(CUGRAFT_BENCH_STAND_IN);
   }
 #else
-  return {driver::load(), false};
+  return driver::load();
 #endif
-}
-
-const measured& found_driver() {
-  static const measured found = find_driver();
-  return found;
 }
 
 }  // namespace
 
-const driver& measured_driver() { return found_driver().driver; }
+const driver& measured_driver() {
+  static const driver found = find_driver();
+  return found;
+}
 
-bool is_stand_in() { return found_driver().stand_in; }
+workbench::workbench(const driver& driver)
+    : context(context::primary(driver)),
+      chain(library::from_file(context, std::filesystem::path(CUGRAFT_BENCH_KERNELS) / "chain.ptx")
+                .get_kernel("chain")) {}
+
+const workbench& measured_workbench() {
+  // Never destroyed: a driver may be gone when objects of static storage are.
+  static const workbench& made = *new workbench(measured_driver());
+  return made;
+}
 
 chain_program::chain_program(std::size_t size, std::size_t changed)
     : size_(size),
       changed_(changed),
-      context_(context::primary(measured_driver())),
-      library_(
-          library::from_file(context_, std::filesystem::path(CUGRAFT_BENCH_KERNELS) / "chain.ptx")),
-      kernel_(library_.get_kernel("chain")),
-      stream_(context_),
-      buffer_(context_, size * sizeof(float)) {}
-
-// Node i changes where a line from 0 to `changed_` passes a whole number between i and i + 1.
-bool chain_program::changes(std::size_t node) const noexcept {
-  return node * changed_ / size_ != (node + 1) * changed_ / size_;
-}
+      stream_(measured_workbench().context),
+      buffer_(measured_workbench().context, size * sizeof(float)) {}
 
 void chain_program::enqueue(stream_ref stream) const {
   const int count = static_cast<int>(size_);
   for (std::size_t i = 0; i < size_; ++i)
-    launch(stream, {.grid = 1, .block = 32}, kernel_, buffer_.as<float>(), static_cast<int>(i),
-           changes(i) ? static_cast<float>(round_) : 0.0F, count);
+    launch(stream, {.grid = 1, .block = 32}, measured_workbench().chain, buffer_.as<float>(),
+           static_cast<int>(i),
+           is_evenly_chosen(i, changed_, size_) ? static_cast<float>(round_) : 0.0F, count);
 }
 
 graph chain_program::capture_now() const {
@@ -68,13 +62,22 @@ change_report chain_program::recapture_into(graph& graph, engine with) const {
 }
 
 std::span<const std::size_t> chain_sizes() noexcept {
-  static constexpr std::array<std::size_t, 3> sizes{32, 256, 1024};
+  static constexpr std::array<std::size_t, 4> sizes{32, 256, 1024, 4096};
   return sizes;
 }
 
 std::span<const int> changed_shares() noexcept {
   static constexpr std::array shares{0, 1, 10, 100};
   return shares;
+}
+
+// Where a line from 0 to `chosen` passes a whole number between i and i + 1.
+bool is_evenly_chosen(std::size_t i, std::size_t chosen, std::size_t size) noexcept {
+  return i * chosen / size != (i + 1) * chosen / size;
+}
+
+int rounds_of(std::size_t size) noexcept {
+  return static_cast<int>(std::clamp<std::size_t>(20480 / size, 10, 200));
 }
 
 std::size_t changed_nodes(std::size_t size, int per_cent) noexcept {

@@ -11,8 +11,16 @@ namespace cugraft::bench {
 /// The driver that is measured: `$CUGRAFT_DRIVER` or the system's, else the simulated one.
 const driver& measured_driver();
 
-/// Whether `measured_driver` is a stand-in, whose figures say nothing about any GPU.
-bool is_stand_in();
+/// What the programs share.
+struct workbench {
+  explicit workbench(const driver& driver);
+
+  cugraft::context context;
+  typed_kernel<void(float*, int, float, int)> chain;  ///< see kernels/chain.cu
+};
+
+/// That of `measured_driver`.
+const workbench& measured_workbench();
 
 /// A chain of kernels on one stream, of which a chosen share differs from round to round.
 class chain_program {
@@ -20,7 +28,6 @@ class chain_program {
   /// `changed` of the `size` nodes differ, evenly spread.
   chain_program(std::size_t size, std::size_t changed);
 
-  const context& get_context() const noexcept { return context_; }
   stream_ref stream() const noexcept { return stream_; }
   std::size_t size() const noexcept { return size_; }
 
@@ -34,14 +41,9 @@ class chain_program {
   change_report recapture_into(graph& graph, engine with) const;
 
  private:
-  bool changes(std::size_t node) const noexcept;
-
   std::size_t size_;
   std::size_t changed_;
   int round_ = 0;
-  context context_;
-  library library_;
-  typed_kernel<void(float*, int, float, int)> kernel_;
   cugraft::stream stream_;
   device_buffer buffer_;
 };
@@ -51,6 +53,14 @@ std::span<const std::size_t> chain_sizes() noexcept;
 
 /// Shares of changed nodes, in per cent.
 std::span<const int> changed_shares() noexcept;
+
+/// Whether the `i`-th of `size` is one of `chosen`, which are evenly spread.
+bool is_evenly_chosen(std::size_t i, std::size_t chosen, std::size_t size) noexcept;
+
+/// How often what takes a launch of `size` nodes is measured. Fixed, because Google Benchmark
+/// repeats until the measured part of the loop has taken long enough, and the part that is not
+/// measured may take a hundred times as long.
+int rounds_of(std::size_t size) noexcept;
 
 /// How many of `size` nodes are `per_cent` of them; at least one unless it is none.
 std::size_t changed_nodes(std::size_t size, int per_cent) noexcept;

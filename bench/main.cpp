@@ -2,9 +2,12 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
+#include <string_view>
 
 #include "chain_program.hpp"
+#include "raw_driver.hpp"
 #include "registration.hpp"
 
 namespace cugraft::bench {
@@ -15,7 +18,12 @@ void describe_driver() {
   benchmark::AddCustomContext(
       "driver", fmt::format("{} ({}.{})", driver.path().string(), driver.version() / 1000,
                             driver.version() % 1000 / 10));
-  if (is_stand_in())
+  std::array<char, 256> name{};
+  check(measured_raw_driver().device_get_name(name.data(), name.size(), 0), "cuDeviceGetName");
+  benchmark::AddCustomContext("device", name.data());
+  if (!driver.supports(feature::recapture_to_graph))
+    benchmark::AddCustomContext("left out", "the engine native, which needs a driver of 13.3");
+  if (std::string_view(name.data()).find("simulated") != std::string_view::npos)
     benchmark::AddCustomContext("note",
                                 "a stand-in for a driver: no figure says anything of a GPU");
 }

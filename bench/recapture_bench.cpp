@@ -2,6 +2,8 @@
 // What a re-capture costs, by engine and by the share of nodes that change each time.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "chain_program.hpp"
 #include "registration.hpp"
 
@@ -21,7 +23,9 @@ void recapture_chain(benchmark::State& state, engine with, std::size_t size, int
 }  // namespace
 
 void add_recapture_benchmarks() {
-  for (const engine with : {engine::native})
+  std::vector<engine> measured{engine::compare};
+  if (measured_driver().supports(feature::recapture_to_graph)) measured.push_back(engine::native);
+  for (const engine with : measured)
     for (const int per_cent : changed_shares())
       for (const std::size_t size : chain_sizes())
         add(fmt::format("recapture.{}_{}_per_cent.{}", to_string(with), per_cent, size),

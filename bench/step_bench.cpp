@@ -1,115 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole step with its launch, as the loop of a program pays for it: by launching everything
-// again, by a capture that is instantiated, by a capture that is given to cuGraphExecUpdate, and by
-// re-capture and update. That the device is done is waited for outside.
+// A whole step with its launch, as the loop of a program pays for it. That the device is done is
+// waited for outside.
 #include <fmt/format.h>
 
-#include <chrono>
+#include <cstdint>
+#include <vector>
 
-#include "chain_program.hpp"
+#include "manual_step.hpp"
 #include "registration.hpp"
+#include "step_clock.hpp"
+#include "step_program.hpp"
 
 namespace cugraft::bench {
 namespace {
 
-using clock = std::chrono::steady_clock;
+struct step_case {
+  step_shape shape;
+  std::size_t size;
+  int per_cent;
+};
 
+step_program make_program(const step_case& of) {
+  step_program program(of.shape, of.size, changed_nodes(of.size, of.per_cent));
+  program.make_current();
+  return program;
+}
+
+// The first rounds, in which the driver and the caches settle, are not counted.
 template <class Step>
-void measure(benchmark::State& state, chain_program& program, Step step) {
-  for (auto _ : state) {
+void measure(benchmark::State& state, step_program& program, step_clock& watch, Step step) {
+  const auto round = [&] {
     program.next_round();
-    const clock::time_point begin = clock::now();
+    watch.start();
     step();
-    const std::chrono::duration<double> seconds = clock::now() - begin;
-    state.SetIterationTime(seconds.count());
     program.stream().synchronize();
+  };
+  for (int i = 0; i < 3; ++i) round();
+  watch.forget();
+  for (auto _ : state) {
+    round();
+    state.SetIterationTime(watch.step().count());
   }
+  watch.report(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(program.size()));
 }
 
-void recaptured_step(benchmark::State& state, std::size_t size, int per_cent) {
-  chain_program program(size, changed_nodes(size, per_cent));
-  graph graph = program.capture_now();
-  graph_exec exec = graph.instantiate();
-  measure(state, program, [&] {
-    program.recapture_into(graph, engine::automatic);
-    exec.update();
-    exec.launch(program.stream());
+void eager_step(benchmark::State& state, const step_case& of) {
+  step_program program = make_program(of);
+  step_clock watch;
+  measure(state, program, watch, [&] {
+    program.enqueue_raw();
+    watch.lap("launch");
   });
 }
 
-void eager_step(benchmark::State& state, std::size_t size) {
-  chain_program program(size, 0);
-  measure(state, program, [&] { program.enqueue(program.stream()); });
+void manual_step(benchmark::State& state, const step_case& of, manual_way way) {
+  step_program program = make_program(of);
+  step_clock watch;
+  manual_loop loop(program);
+  measure(state, program, watch, [&] { loop.run(way, watch); });
 }
 
-void instantiated_step(benchmark::State& state, std::size_t size) {
-  chain_program program(size, 0);
-  measure(state, program, [&] {
-    graph graph = program.capture_now();
-    graph.instantiate().launch(program.stream());
-  });
+using step_clock_time = step_clock::clock::duration;
+
+// Parts of the re-capture: what it says itself, the body in it, and the rest of the call.
+void add_parts(step_clock& watch, step_clock_time whole, step_clock_time body,
+               const report_timing& timing) {
+  watch.add("body", body);
+  watch.add("begin_end", timing.capture - body);
+  watch.add("compare", timing.compare);
+  watch.add("apply", timing.apply);
+  watch.add("rest", whole - timing.capture - timing.compare - timing.apply);
 }
 
-/// `cuGraphExecUpdate` as programs without cugraft call it.
-class whole_update {
- public:
-  explicit whole_update(const context& context)
-      : update_(find<update_function>(context.get_driver(), "cuGraphExecUpdate", 12000)) {
-    const auto set_current = find<int(CUcontext)>(context.get_driver(), "cuCtxSetCurrent", 4000);
-    if (set_current(context.get()) != 0) throw error("the context cannot be made current");
-  }
+void require_changes(std::size_t expected, const change_report& report) {
+  if (report.nodes_changed() == expected) return;
+  throw error(
+      fmt::format("{} nodes changed, and the report says {}", expected, report.nodes_changed()));
+}
 
-  void operator()(const graph_exec& exec, const graph& graph) const {
-    update_result_info info;
-    if (update_(exec.get(), graph.get(), &info) != 0) throw error("the update was refused");
-  }
-
- private:
-  struct update_result_info {  // CUgraphExecUpdateResultInfo
-    int result = 0;
-    CUgraphNode error_node = nullptr;
-    CUgraphNode error_from_node = nullptr;
+void compare_step(benchmark::State& state, const step_case& of, attribute_check attributes,
+                  bool raw_calls) {
+  using clock = step_clock::clock;
+  step_program program = make_program(of);
+  const std::size_t changed = program.changed();
+  step_clock watch;
+  step_clock_time body_time{};
+  const auto body = [&](graph_builder& builder) {
+    const clock::time_point begin = clock::now();
+    if (raw_calls)
+      program.enqueue_raw();
+    else
+      program.enqueue(builder);
+    body_time = clock::now() - begin;
   };
-  using update_function = int(CUgraphExec, CUgraph, update_result_info*);
-
-  template <class Function>
-  static Function* find(const driver& driver, const char* name, int version) {
-    return reinterpret_cast<Function*>(driver.entry_point(name, version));
-  }
-
-  update_function* update_;
-};
-
-void whole_update_step(benchmark::State& state, std::size_t size, int per_cent) {
-  chain_program program(size, changed_nodes(size, per_cent));
-  const whole_update update(program.get_context());
-  graph_exec exec = program.capture_now().instantiate();
-  measure(state, program, [&] {
-    update(exec, program.capture_now());
+  graph graph = capture(program.stream(), body);
+  graph_exec exec = graph.instantiate();
+  measure(state, program, watch, [&] {
+    const clock::time_point begin = clock::now();
+    const change_report report = graph.recapture(
+        program.stream(), body, {.with = engine::compare, .attributes = attributes});
+    const step_clock_time whole = clock::now() - begin;
+    watch.skip();
+    exec.update();
+    watch.lap("update");
     exec.launch(program.stream());
+    watch.lap("launch");
+    add_parts(watch, whole, body_time, report.timing());
+    require_changes(changed, report);
   });
+}
+
+template <class Step>
+benchmark::internal::Benchmark* add_step(const char* way, const step_case& of, Step step) {
+  const std::string id =
+      fmt::format("step.{}_{}_{}_per_cent.{}", to_string(of.shape), way, of.per_cent, of.size);
+  return add(id, [=](benchmark::State& state) { step(state, of); })
+      ->UseManualTime()
+      ->Iterations(rounds_of(of.size));
+}
+
+void add_manual(const char* name, const step_case& of, manual_way way) {
+  add_step(name, of, [way](benchmark::State& state, const step_case& each) {
+    manual_step(state, each, way);
+  });
+}
+
+benchmark::internal::Benchmark* add_compare(const char* name, const step_case& of,
+                                            attribute_check attributes, bool raw_calls) {
+  return add_step(name, of, [=](benchmark::State& state, const step_case& each) {
+    compare_step(state, each, attributes, raw_calls);
+  });
+}
+
+// Side by side, so that what disturbs the machine meets all ways.
+void add_updated(const step_case& of) {
+  add_manual("manual", of, manual_way::update);
+  add_compare("semantic", of, attribute_check::semantic, true);
+  add_compare("none", of, attribute_check::none, true);
+  add_compare("calls", of, attribute_check::semantic, false);
+}
+
+void add_instantiated(const step_case& of) {
+  add_manual("instantiated", of, manual_way::instantiate);
+  auto* const semantic = add_compare("semantic", of, attribute_check::semantic, true);
+  if (of.shape == step_shape::allocation)
+    semantic->Repetitions(1);  // it is refused, and says why once
+  else
+    add_compare("none", of, attribute_check::none, true);
 }
 
 }  // namespace
 
 void add_step_benchmarks() {
   for (const std::size_t size : chain_sizes()) {
-    add(fmt::format("step.eager.{}", size), [=](benchmark::State& state) {
-      eager_step(state, size);
-    })->UseManualTime();
-    add(fmt::format("step.instantiated.{}", size), [=](benchmark::State& state) {
-      instantiated_step(state, size);
-    })->UseManualTime();
-    for (const int per_cent : changed_shares()) {
-      add(fmt::format("step.whole_update_{}_per_cent.{}", per_cent, size),
-          [=](benchmark::State& state) { whole_update_step(state, size, per_cent); })
-          ->UseManualTime();
-      add(fmt::format("step.recaptured_{}_per_cent.{}", per_cent, size),
-          [=](benchmark::State& state) { recaptured_step(state, size, per_cent); })
-          ->UseManualTime();
-    }
+    add_step("eager", {step_shape::chain, size, 10}, &eager_step);
+    add_manual("instantiated", {step_shape::chain, size, 10}, manual_way::instantiate);
+    for (const step_shape shape : {step_shape::chain, step_shape::mix})
+      for (const int per_cent : changed_shares()) add_updated({shape, size, per_cent});
   }
+  for (const int per_cent : changed_shares())
+    add_instantiated({step_shape::copy_2d, 1024, per_cent});
+  add_instantiated({step_shape::allocation, 1024, 10});
 }
 
 }  // namespace cugraft::bench

@@ -28,9 +28,10 @@ void update_chain(benchmark::State& state, update_method method, std::size_t siz
 }
 
 void add_update(const char* name, update_method method, std::size_t size, int per_cent) {
-  add(fmt::format("update.{}_{}_per_cent.{}", name, per_cent, size), [=](benchmark::State& state) {
-    update_chain(state, method, size, per_cent);
-  })->UseManualTime();
+  add(fmt::format("update.{}_{}_per_cent.{}", name, per_cent, size),
+      [=](benchmark::State& state) { update_chain(state, method, size, per_cent); })
+      ->UseManualTime()
+      ->Iterations(rounds_of(size));
 }
 
 }  // namespace

@@ -2,16 +2,12 @@
 #include "capture/captured_graph.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <unordered_map>
 #include <utility>
 
 #include "driver/call.hpp"
 
 namespace cugraft {
 namespace {
-
-using node_positions = std::unordered_map<CUgraphNode, std::uint32_t>;
 
 // A node's dependencies, in one driver call for as many as captures make.
 class dependency_reader {
@@ -29,8 +25,8 @@ class dependency_reader {
     }
     result_.clear();
     for (std::size_t i = 0; i < count; ++i)
-      result_.push_back(
-          {positions_.at(nodes_[i]), {edges_[i].from_port, edges_[i].to_port, edges_[i].type}});
+      result_.push_back({positions_.find(nodes_[i]).value(),
+                         {edges_[i].from_port, edges_[i].to_port, edges_[i].type}});
     return result_;
   }
 
@@ -62,12 +58,9 @@ bool depends_backwards(const model::structure& nodes) {
 }  // namespace
 
 graph_structure read_structure(const driver_table& table, std::vector<CUgraphNode> nodes) {
-  graph_structure result{std::move(nodes), {}};
-  node_positions positions;
-  positions.reserve(result.nodes.size());
-  for (const CUgraphNode node : result.nodes)
-    positions.emplace(node, static_cast<std::uint32_t>(positions.size()));
-  dependency_reader dependencies(table, positions);
+  graph_structure result{std::move(nodes), {}, {}};
+  result.positions = node_positions(result.nodes);
+  dependency_reader dependencies(table, result.positions);
   for (const CUgraphNode node : result.nodes) {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     check(table.graph_node_get_type(node, &type), "cuGraphNodeGetType");

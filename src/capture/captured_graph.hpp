@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/node_positions.hpp"
 #include "driver/table.hpp"
 #include "model/structure.hpp"
 
@@ -12,6 +13,7 @@ namespace cugraft {
 /// Nodes of a driver's graph in the order in which they are counted, and what they depend on.
 struct graph_structure {
   std::vector<CUgraphNode> nodes;
+  node_positions positions;  ///< of `nodes`
   model::structure structure;
 };
 

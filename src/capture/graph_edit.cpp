@@ -49,6 +49,11 @@ void graph_edit::renew_record(owner_list kept, std::shared_ptr<const void> forei
   record_ = make_record(std::move(owners), std::move(kept), std::move(foreign));
 }
 
+void graph_edit::renew_foreign(std::shared_ptr<const void> foreign) {
+  record_ = std::make_shared<const generation_record>(
+      generation_record{graph_.record->node_owners, graph_.record->kept, std::move(foreign)});
+}
+
 void graph_edit::commit() noexcept {
   for (auto& [node, value] : values_) graph_.nodes.assign(node, std::move(value));
   for (auto& [node, owner] : owners_) graph_.nodes.set_owner(node, std::move(owner));

@@ -35,6 +35,10 @@ class graph_edit {
   /// What keeps alive what the nodes point to, with all values and owners that were set.
   void renew_record(owner_list kept, std::shared_ptr<const void> foreign);
 
+  /// The same owners as before, and beside them what foreign code attached.
+  /// @pre no owner was set that is another
+  void renew_foreign(std::shared_ptr<const void> foreign);
+
   void commit() noexcept;
 
  private:

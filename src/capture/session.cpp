@@ -287,6 +287,7 @@ void session_state::observe() noexcept {
 void session_state::drop_contents() noexcept {
   notes_.clear();
   tracked_notes_.clear();
+  captured_notes_.clear();
   kept_.clear();
   events_.clear();
 }

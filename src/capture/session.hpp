@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "capture/fork_stream.hpp"
 #include "capture/host_payload.hpp"
 #include "capture/node_params.hpp"
+#include "capture/node_positions.hpp"
 #include "cugraft/capture.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/graph.hpp"
@@ -177,6 +177,12 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// The nodes of a capture that is compared at its end, in the order of their creation; after
   /// `note_found`.
   const std::vector<CUgraphNode>& captured() const noexcept { return captured_; }
+  node_positions& captured_positions() noexcept { return captured_positions_; }
+  /// What is noted of such a node; null where foreign code made it.
+  const node_note* note_at(std::size_t position) const noexcept {
+    const std::uint32_t note = captured_notes_[position];
+    return note == no_note ? nullptr : &notes_[note];
+  }
   capture_client* client() const noexcept { return client_.get(); }
   std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
   /// Whether `found` is what was captured and tracked; false where it could not be read.
@@ -200,14 +206,15 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void drop_contents() noexcept;
 
  private:
+  static constexpr std::uint32_t no_note = ~std::uint32_t{0};
   enum class phase { fresh, open, over };
   struct builder_entry {
     std::uint32_t lane = 0;
     bool open = true;
   };
 
-  void add_node(stream_ref stream, node_kind kind, node_note note,
-                const std::function<call_result()>& enqueue);
+  template <class Enqueue>
+  void add_node(stream_ref stream, node_kind kind, node_note note, const Enqueue& enqueue);
   void add_node(lane& where, node_kind kind, node_note note, const call_result& enqueued);
   void record_event(lane& where, CUevent event);
   void wait_event(lane& where, CUevent event);
@@ -271,8 +278,14 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool held_ = false;
   std::string over_because_;
   model::structure found_;                // re-captures: what was matched, then what was tracked
-  std::vector<node_note> tracked_notes_;  // of the last found nodes, which the driver did not match
+  std::vector<node_note> tracked_notes_;  // of the last found nodes, which came after a failure
   std::vector<CUgraphNode> captured_;
+  node_positions captured_positions_;
+  std::vector<std::uint32_t> captured_notes_;  // by position, index in notes_ or no_note
+  struct {
+    std::size_t position = 0;
+    std::shared_ptr<const model::kernel_layout> layout{};
+  } foreign_difference_;  // the first node that differs, where it is a kernel of foreign code
   bool found_noted_ = false;
   bool found_unknown_ = false;
   std::unordered_map<CUevent, event_note> events_;

@@ -28,17 +28,19 @@ model::attributes attributes_of(const launch_config& config, int stream_priority
 
 namespace detail {
 
+template <class Enqueue>
 void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
-                             const std::function<call_result()>& enqueue) {
+                             const Enqueue& enqueue) {
   lane& where = lane_of(stream);
   note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
   ++where.added;
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
   // What the driver took is noted without fail, and its owner kept.
-  if (notes_.size() == notes_.capacity()) notes_.reserve(2 * notes_.size() + 16);
+  if (notes_.size() == notes_.capacity())
+    notes_.reserve(std::max(2 * notes_.size() + 16, client_ ? client_->expected().size() : 0));
   if (kept_.size() == kept_.capacity()) kept_.reserve(2 * kept_.size() + 16);
-  front_before_ = where.front;
+  if (matches_at_calls()) front_before_ = where.front;
   const std::shared_ptr<const void> owner = note.owner;
   try {
     add_node(where, kind, std::move(note), enqueue());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -57,24 +56,22 @@ void session_state::note_found() {
 void session_state::note_captured() {
   found_unknown_ = true;  // until all is read
   captured_graph captured = read_captured(*table_, captured_graph_, known_nodes());
-  std::unordered_map<CUgraphNode, std::uint32_t> positions;
-  for (const CUgraphNode node : captured.nodes)
-    positions.emplace(node, static_cast<std::uint32_t>(positions.size()));
-  tracked_notes_.assign(captured.nodes.size(), {});
-  for (const node_note& note : notes_)
-    if (const auto found = positions.find(note.node); found != positions.end())
-      tracked_notes_[found->second] = note;
+  captured_notes_.assign(captured.nodes.size(), no_note);
+  for (std::uint32_t i = 0; i < notes_.size(); ++i)
+    if (const auto position = captured.positions.find(notes_[i].node))
+      captured_notes_[*position] = i;
   const auto front_of = [&](const driver_front& at) {
     std::vector<model::dependency> front;
     for (std::size_t i = 0; i < at.nodes.size(); ++i)
-      if (const auto found = positions.find(at.nodes[i]); found != positions.end())
-        front.push_back({found->second, edge_data_of(at, i)});
+      if (const auto position = captured.positions.find(at.nodes[i]))
+        front.push_back({*position, edge_data_of(at, i)});
     return front;
   };
   for (lane& each : lanes_) each.front = front_of(each.at);
   for (auto& [event, note] : events_) note.front = front_of(note.at);
   found_ = std::move(captured.structure);
   captured_ = std::move(captured.nodes);
+  captured_positions_ = std::move(captured.positions);
   matched_ = captured_.size();
   name_first_difference();
   found_unknown_ = false;
@@ -86,12 +83,11 @@ void session_state::name_first_difference() {
   if (!differs) return;
   matched_ = std::min(matched_, differs->position);
   if (differs->position >= captured_.size()) return;
-  node_note& note = tracked_notes_[differs->position];
-  if (found_.kind(differs->position) != node_kind::kernel || note.layout) return;
+  if (found_.kind(differs->position) != node_kind::kernel || note_at(differs->position)) return;
   CUDA_KERNEL_NODE_PARAMS params = {};
   check(table_->graph_kernel_node_get_params(captured_[differs->position], &params),
         "cuGraphKernelNodeGetParams");
-  note.layout = layouts_.of(function_of(params));
+  foreign_difference_ = {differs->position, layouts_.of(function_of(params))};
 }
 
 std::vector<CUgraphNode> session_state::known_nodes() const {
@@ -127,13 +123,19 @@ node_summary session_state::found_summary(std::size_t position) const {
   if (position >= found_.size()) return summary;
   summary.kind = found_.kind(position);
   const std::size_t first_tracked = found_.size() - tracked_notes_.size();
-  if (position < first_tracked) {
+  if (position < first_tracked && matches_at_calls()) {
     summary.name = client_->expected().name(position);
     summary.tag = client_->expected().tag(position);
-  } else {
-    const node_note& note = tracked_notes_[position - first_tracked];
-    if (note.layout) summary.name = note.layout->name;
-    summary.tag = tags_[note.tag];
+    return summary;
+  }
+  const node_note* const note = position < first_tracked
+                                    ? note_at(static_cast<std::uint32_t>(position))
+                                    : &tracked_notes_[position - first_tracked];
+  if (note != nullptr) {
+    if (note->layout) summary.name = note->layout->name;
+    summary.tag = tags_[note->tag];
+  } else if (position == foreign_difference_.position && foreign_difference_.layout) {
+    summary.name = foreign_difference_.layout->name;
   }
   return summary;
 }

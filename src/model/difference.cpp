@@ -103,11 +103,9 @@ std::vector<difference> differences(const node_value& before, const node_value& 
 }
 
 bool attributes_differ(const node_value& before, const node_value& after) {
-  const std::vector<difference> all = differences(before, after);
-  return std::any_of(all.begin(), all.end(), [](const difference& each) {
-    return each.which == field::cluster || each.which == field::cooperative ||
-           each.which == field::priority || each.which == field::attribute;
-  });
+  const auto* const old = std::get_if<kernel_value>(&before.data);
+  const auto* const now = std::get_if<kernel_value>(&after.data);
+  return old != nullptr && now != nullptr && !same_value(old->attributes, now->attributes);
 }
 
 judgement judge(const node_value& before, const node_value& after, const exec_traits& traits) {

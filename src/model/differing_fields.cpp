@@ -38,17 +38,6 @@ void differing_attributes(const std::vector<launch_attribute>& before,
   }
 }
 
-// What one side does not know is taken as equal: it was not asked for (attribute_check).
-void differing_attributes(const attributes& before, const attributes& after,
-                          difference_sink found) {
-  const known both = std::min(before.known_to, after.known_to);
-  if (both == known::nothing) return;
-  if (effective_cluster(before) != effective_cluster(after)) found(field::cluster);
-  if (before.cooperative != after.cooperative) found(field::cooperative);
-  if (before.priority != after.priority) found(field::priority);
-  if (both == known::everything) differing_attributes(before.others, after.others, found);
-}
-
 std::uint32_t parameter_count(const kernel_view& launch) noexcept {
   if (launch.layout == nullptr) return launch.arguments.empty() ? 0 : 1;
   return static_cast<std::uint32_t>(launch.layout->parameters.size());
@@ -130,6 +119,16 @@ constexpr std::size_t at_least_one(std::size_t extent) noexcept { return extent 
 
 }  // namespace
 
+// What one side does not know is taken as equal: it was not asked for (attribute_check).
+void differing_fields(const attributes& before, const attributes& after, difference_sink found) {
+  const known both = std::min(before.known_to, after.known_to);
+  if (both == known::nothing) return;
+  if (effective_cluster(before) != effective_cluster(after)) found(field::cluster);
+  if (before.cooperative != after.cooperative) found(field::cooperative);
+  if (before.priority != after.priority) found(field::priority);
+  if (both == known::everything) differing_attributes(before.others, after.others, found);
+}
+
 parameter_place place_of(const kernel_view& launch, std::uint32_t index) noexcept {
   if (index >= parameter_count(launch)) return {};
   if (launch.layout == nullptr) return {0, launch.arguments.size(), true};
@@ -154,8 +153,8 @@ void differing_fields(const kernel_view& before, const kernel_view& after, diffe
   if (before.block != after.block) found(field::block);
   if (before.shared_memory_bytes != after.shared_memory_bytes) found(field::shared_memory_bytes);
   static const attributes defaults;
-  differing_attributes(before.attributes ? *before.attributes : defaults,
-                       after.attributes ? *after.attributes : defaults, found);
+  differing_fields(before.attributes ? *before.attributes : defaults,
+                   after.attributes ? *after.attributes : defaults, found);
 }
 
 void differing_fields(const copy_value& before, const copy_value& after, difference_sink found) {

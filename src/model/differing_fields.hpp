@@ -31,6 +31,7 @@ class difference_sink {
   void (*call_)(void*, const difference&);
 };
 
+void differing_fields(const attributes& before, const attributes& after, difference_sink found);
 void differing_fields(const kernel_view& before, const kernel_view& after, difference_sink found);
 void differing_fields(const copy_value& before, const copy_value& after, difference_sink found);
 void differing_fields(const fill_value& before, const fill_value& after, difference_sink found);

@@ -61,10 +61,13 @@ bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list
   bool owners_differ = !outcome.owners.empty() || !same_owners(kept, graph.record->kept);
   for (const planned_change& change : outcome.changes)
     owners_differ |= change.raw.before.owner != change.raw.after.owner;
-  if (!owners_differ && !outcome.foreign_owner) return false;
+  if (!owners_differ) {
+    if (outcome.foreign_owner) edit.renew_foreign(outcome.foreign_owner);
+    return false;
+  }
   for (const auto& [node, owner] : outcome.owners) edit.set_owner(node, owner);
   edit.renew_record(std::move(kept), outcome.foreign_owner);
-  return owners_differ;
+  return true;
 }
 
 // A report with room for what `fill_report` puts in, which then cannot fail.

@@ -16,7 +16,8 @@ class OwnerTest(TreeCase):
             "src/base/a.cpp": '// CUDA_VERSION\nconst char* b = "CUDA_VERSION";\n',
             "tests/package/programs/p.cpp": "#include <cuda.h>\n",
         }
-        only = "may be named in src/driver/cuda_api.hpp and sim/src/cuda_api.hpp only"
+        owners = "src/driver/cuda_api.hpp, sim/src/cuda_api.hpp, bench/raw_driver.hpp"
+        only = f"may be named in {owners} only"
         self.assertCountEqual(
             self.found(owner_rules.check_cuda_header, files),
             [

@@ -5,7 +5,7 @@ import re
 
 from .source_tree import SourceFile, SourceTree, Violation
 
-CUDA_HEADER_OWNERS = ("src/driver/cuda_api.hpp", "sim/src/cuda_api.hpp")
+CUDA_HEADER_OWNERS = ("src/driver/cuda_api.hpp", "sim/src/cuda_api.hpp", "bench/raw_driver.hpp")
 # Programs as users write them, which have CUDA headers of their own.
 USER_PROGRAMS = ("tests/package", "examples")
 LOADER = "src/driver/loader.cpp"
@@ -21,7 +21,7 @@ def _includes_of(file: SourceFile, names: tuple[str, ...]) -> list[tuple[int, st
 
 
 def check_cuda_header(tree: SourceTree) -> list[Violation]:
-    """<cuda.h> and its version are named in one header of the library and one of the simulator."""
+    """<cuda.h> and its version are named in one header each of library, simulator, benchmarks."""
     found = []
     for file in tree.cpp_files():
         if file.path in CUDA_HEADER_OWNERS or file.is_under(*USER_PROGRAMS):
@@ -29,9 +29,7 @@ def check_cuda_header(tree: SourceTree) -> list[Violation]:
         named = _includes_of(file, ("cuda.h", "cuda_runtime", "driver_types.h", "cudaTypedefs.h"))
         for line, name in named + file.find(r"\bCUDA_VERSION\b"):
             found.append(
-                file.violation(
-                    line, f"{name} may be named in {' and '.join(CUDA_HEADER_OWNERS)} only"
-                )
+                file.violation(line, f"{name} may be named in {', '.join(CUDA_HEADER_OWNERS)} only")
             )
     return found
 

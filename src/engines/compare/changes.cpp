@@ -2,7 +2,6 @@
 #include "engines/compare/changes.hpp"
 
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,14 +14,11 @@ namespace {
 class collector {
  public:
   collector(const captured_source& source, recapture_outcome& outcome)
-      : source_(source), graph_(source.graph), outcome_(outcome) {
-    for (const node_note& note : source.session.notes()) notes_.emplace(note.node, &note);
-  }
+      : source_(source), graph_(source.graph), outcome_(outcome) {}
 
   void compare(std::uint32_t position) {
     const CUgraphNode node = source_.session.captured()[position];
-    const auto found = notes_.find(node);
-    const node_note* const note = found != notes_.end() ? found->second : nullptr;
+    const node_note* const note = source_.session.note_at(position);
     if (graph_.nodes.kind(position) == node_kind::kernel)
       compare_kernel(position, node, note);
     else
@@ -42,7 +38,7 @@ class collector {
     if (!is_known) attributes_ = read_attributes(*graph_.table, node, source_.attributes);
     const model::attributes& attributes = is_known ? *note->attributes : attributes_;
     const model::kernel_view now{.function = function,
-                                 .layout = layout.get(),
+                                 .layout = same_layout(position, layout.get()),
                                  .grid = {params.gridDimX, params.gridDimY, params.gridDimZ},
                                  .block = {params.blockDimX, params.blockDimY, params.blockDimZ},
                                  .shared_memory_bytes = params.sharedMemBytes,
@@ -51,7 +47,7 @@ class collector {
     if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);
     model::kernel_value value;
     value.function = function;
-    value.layout = layout;
+    value.layout = now.layout == layout.get() ? layout : graph_.nodes.layout(position);
     value.grid = now.grid;
     value.block = now.block;
     value.shared_memory_bytes = now.shared_memory_bytes;
@@ -69,6 +65,17 @@ class collector {
     add(position, node, note, std::move(now));
   }
 
+  // The graph's own where it is the same, so that the comparison sees it in one glance.
+  const model::kernel_layout* same_layout(std::uint32_t position,
+                                          const model::kernel_layout* layout) {
+    const model::kernel_layout* const own = graph_.nodes.layout(position).get();
+    if (own == same_own_ && layout == same_captured_) return own;
+    if (!model::same_layout(own, layout)) return layout;
+    same_own_ = own;
+    same_captured_ = layout;
+    return own;
+  }
+
   void add(std::uint32_t position, CUgraphNode node, const node_note* note, model::node_value now) {
     planned_change change = make_change(
         graph_, position, tag_now(graph_, source_.session, position, note), std::move(now));
@@ -84,7 +91,8 @@ class collector {
   const captured_source& source_;
   const detail::graph_state& graph_;
   recapture_outcome& outcome_;
-  std::unordered_map<CUgraphNode, const node_note*> notes_;
+  const model::kernel_layout* same_own_ = nullptr;  // the last two that were found the same
+  const model::kernel_layout* same_captured_ = nullptr;
   std::vector<std::byte> arguments_;
   model::attributes attributes_;
 };

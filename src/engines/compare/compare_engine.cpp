@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <unordered_map>
 #include <utility>
 
 #include "capture/failures.hpp"
@@ -39,9 +38,7 @@ class compare_engine final : public recapture_engine {
   const model::graph& expected() const noexcept override { return graph_->nodes; }
 
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
-    const auto found = positions_.find(node);
-    if (found == positions_.end()) return std::nullopt;
-    return found->second;
+    return positions_.find(node);
   }
 
   void dropped() noexcept override {
@@ -65,7 +62,7 @@ class compare_engine final : public recapture_engine {
   bool replaces_structure_;
   clock::time_point begun_;
   CUgraph scratch_ = nullptr;  ///< what was captured, from the end of the capture on
-  std::unordered_map<CUgraphNode, std::uint32_t> positions_;
+  node_positions positions_;
   bool foreign_ = false;
 };
 
@@ -73,6 +70,7 @@ class compare_engine final : public recapture_engine {
 recapture_outcome compare_engine::finish(detail::session_state& session) {
   session.observe();
   recapture_outcome outcome;
+  const auto read_begun = clock::now();
   std::optional<cuda_error> unreadable;
   try {
     session.note_found();
@@ -82,10 +80,12 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
     scratch_ = session.end().graph;
     throw;  // for want of memory
   }
+  const auto read_done = clock::now();
   auto ended = session.end();
   scratch_ = ended.graph;
   const auto compare_begun = clock::now();
-  outcome.timing.capture = compare_begun - begun_;
+  outcome.timing.compare = read_done - read_begun;
+  outcome.timing.capture = compare_begun - begun_ - outcome.timing.compare;
   const bool is_whole = !session.failure() && ended.result.ok();
   if (unreadable && is_whole) {
     outcome.failure = unreadable_failure(*graph_, *unreadable, engine::compare);
@@ -106,11 +106,10 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
     outcome.failure = unreadable_failure(*graph_, thrown, engine::compare);
     return outcome;
   }
-  for (const CUgraphNode node : session.captured())
-    positions_.emplace(node, static_cast<std::uint32_t>(positions_.size()));
+  positions_ = std::move(session.captured_positions());
   if (foreign_)
     outcome.foreign_owner = graph_as_owner(*graph_->table, std::exchange(scratch_, nullptr));
-  outcome.timing.compare = clock::now() - compare_begun;
+  outcome.timing.compare += clock::now() - compare_begun;
   return outcome;
 }
 
