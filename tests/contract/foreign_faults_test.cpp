@@ -108,7 +108,9 @@ class ForeignFaults : public EngineSuite {
       else if (native_exec_ != nullptr &&
                test_.calls_.launch(native_exec_, test_.stream_.get()) == 0)
         result = test_.read(test_.x_).front();
-      if (result) EXPECT_TRUE(*result == 2.0F || *result == 6.0F) << *result;
+      if (result) {
+        EXPECT_TRUE(*result == 2.0F || *result == 6.0F) << *result;
+      }
     }
 
     // With nothing failing any more, the owner's graph can be borrowed and followed again.
@@ -116,8 +118,7 @@ class ForeignFaults : public EngineSuite {
       if (!graph_) graph_ = graph::borrow(test_.driver(), native_);
       value_ = 5;
       recapture();
-      const bool is_behind = !exec_;
-      if (is_behind) exec_ = graph_->instantiate();
+      if (!exec_) exec_ = graph_->instantiate();
       EXPECT_TRUE(exec_->update());
       EXPECT_EQ(test_.run(*exec_, test_.x_), 10.0F);
     }
@@ -166,15 +167,14 @@ class ForeignFaults : public EngineSuite {
                         .code = fault.code,
                         .after_effect = fault.after_effect});
       run.run();
-      const bool was_hit = simulator().faults_hit() != 0;
-      if (was_hit) simulator().clear_faults();
-      stream_.synchronize();
-      if (was_hit) {
+      if (simulator().faults_hit() != 0) {  // else it is a call of the release
+        simulator().clear_faults();
+        stream_.synchronize();
         run.expect_old_or_new();
         run.recover();
       }
       run.let_go();
-      simulator().clear_faults();  // else it was a call of the release
+      simulator().clear_faults();
       was_named = run.named_.contains(fault.function);
     }
     world.expect_unchanged();
