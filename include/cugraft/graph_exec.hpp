@@ -82,8 +82,7 @@ class CUGRAFT_API graph_exec {
   /// Setters). One of another graph shows when a patch is refused, with `exec.origin`; it is then
   /// instantiated anew, if it may be.
   /// @throws usage_error  if `exec` is null or belongs to a `graph_exec` already, or `graph` is
-  /// empty,
-  ///                      of another driver, or in a session; `exec` stays the caller's
+  ///                      empty, of another driver, or in a session; `exec` stays the caller's
   /// @throws cuda_error   the same
   static graph_exec adopt(const driver& driver, CUgraphExec exec, graph& graph,
                           held_values held = held_values::as_graph);

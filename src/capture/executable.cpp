@@ -83,7 +83,7 @@ void leave_sound(executable& exec) {
 }
 
 void forget_old_values(executable& exec) noexcept {
-  exec.was_launched = false;
+  exec.was_launched = exec.is_borrowed;  // its owner launches it, and tells nobody
   exec.old.clear();
   exec.generation = exec.graph->generation;
 }
@@ -124,7 +124,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
   exec.are_values_known = held == held_values::as_graph;
   exec.generation = graph.generation;
   exec.handle = handle;
-  exec.was_launched = true;  // perhaps
+  exec.was_launched = true;  // its owner may have done so
   if (!is_borrowed && exec.are_values_known) {
     const call_result taken = update_whole(exec).call;
     if (taken.code != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)

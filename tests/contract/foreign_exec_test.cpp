@@ -374,6 +374,39 @@ TEST_P(ForeignExec, WhatAPatchBroughtInIsKeptByTheWrapper) {
   EXPECT_EQ(calls_.destroy(handle), 0);
 }
 
+TEST_P(ForeignExec, WhatItsOwnerLaunchedIsKeptOverTheNextPatch) {
+  std::promise<void> go;
+  const std::shared_future<void> gone = go.get_future().share();
+  std::weak_ptr<int> watched;
+  const auto with_host = [&](graph_builder& gb) {
+    auto owned = std::make_shared<int>(0);
+    watched = owned;
+    gb.host_call([owned, gone] {
+      gone.wait();
+      ++*owned;
+    });
+  };
+  graph hosting = capture(stream_, with_host);
+  const CUgraphExec handle = calls_.instantiate(hosting.get());
+  graph_exec exec = graph_exec::borrow(driver(), handle, hosting);
+  recapture(hosting, with_host);
+  EXPECT_TRUE(exec.update());
+  const std::weak_ptr<int> launched = watched;
+  EXPECT_EQ(calls_.launch(handle, stream_.get()), 0);
+  recapture(hosting, with_host);
+  EXPECT_TRUE(exec.update());
+  EXPECT_FALSE(launched.expired());
+  go.set_value();
+  stream_.synchronize();
+  exec.launch(stream_);  // behind it, nothing runs what was patched in before
+  stream_.synchronize();
+  exec.launch(stream_);
+  EXPECT_TRUE(eventually([&] { return launched.expired(); }));
+  stream_.synchronize();
+  exec.reset();
+  EXPECT_EQ(calls_.destroy(handle), 0);
+}
+
 // As with executables that were made here: the driver keeps what a running launch needs.
 TEST_P(ForeignExec, AnAdoptedOneMayBeDestroyedWhileItRuns) {
   std::promise<void> go;
