@@ -168,10 +168,21 @@ class CUGRAFT_API graph {
   /// @throws cuda_error
   static graph from_native_handle(const driver& driver, CUgraph graph);
 
-  /// A graph that somebody else owns and keeps alive. It is never destroyed here, and is read
-  /// afresh at each re-capture.
+  /// A graph that somebody else owns and keeps alive, captured by the CUDA runtime, a library or a
+  /// framework for instance. It is never destroyed here.
+  ///
+  /// Its owner may edit it, but not during a session, an update or `instantiate`: it is read afresh
+  /// by each re-capture, `update_from`, `instantiate`, and update of an executable that does more
+  /// than patch; `resync` reads it too. What was edited counts as a change that `resync` found.
+  /// Nobody knows whether its nodes were made by hand, so `automatic` means `compare`, and `native`
+  /// is refused. Nodes that cannot be read back (allocations, child graphs, conditions) are refused
+  /// by the re-capture, before it begins.
+  ///
+  /// What a re-capture brings in (kernels, host functions, owners) is kept by the result, which
+  /// must outlive whatever the owner makes of the graph; `release` leaves it with the owner's graph
+  /// instead. Nodes that a failed re-capture could not put back are put back at the latest when the
+  /// result goes.
   /// @throws usage_error, cuda_error  as above
-  /// Not delivered yet: throws `not_implemented_error`.
   static graph borrow(const driver& driver, CUgraph graph);
 
   /// @post `other` is empty
@@ -223,12 +234,14 @@ class CUGRAFT_API graph {
   /// @throws recapture_error        if the structure differs; the graph is what it was
   /// @throws usage_error            if `other` is null or this graph, a session is open, or an
   ///                                option does not apply: another engine than `compare`,
-  ///                                `on_native_mismatch`
+  ///                                `on_native_mismatch`; on a borrowed graph also `in_place` and
+  ///                                `replace_structure`
   /// @throws cuda_error             if `other` cannot be read
   /// @throws not_implemented_error  if the graph holds nodes that cannot be read back
   change_report update_from(CUgraph other, const recapture_options& options = {});
 
-  /// As above; `other` is kept as long as something of it is needed.
+  /// As above; `other` is kept as long as something of it is needed, or if it is borrowed a clone
+  /// of it.
   /// @throws usage_error  also if `other` is of another driver or context, or in a session
   change_report update_from(graph other, const recapture_options& options = {});
 
@@ -264,6 +277,7 @@ class CUGRAFT_API graph {
   /// Whether a failure with `in_place` lost the graph: it can then be destroyed, nothing else.
   bool is_lost() const noexcept;
 
+  /// Whether `borrow` made it.
   bool is_borrowed() const noexcept;
 
   /// Of the latest re-capture that failed, also when a body's own exception left the call.
@@ -272,13 +286,15 @@ class CUGRAFT_API graph {
   /// The native handle. The same through every re-capture, but for `replace_structure`.
   CUgraph get() const;
 
-  /// Gives the handle up; the caller keeps it alive as long as an executable of it is updated.
+  /// Gives the handle up; the caller keeps it alive as long as an executable of it is updated. What
+  /// its nodes need alive is attached to it, as a user object.
   /// @post `*this` is empty
   /// @throws usage_error  if a session is open
   CUgraph release();
 
   /// Lets go of the graph: it is destroyed with the last session, node reference and executable
-  /// that share it. A failure goes to the report function. @post `*this` is empty
+  /// that share it, unless it is borrowed. A failure goes to the report function. @post `*this` is
+  /// empty
   void reset() noexcept;
 
   /// As `reset`, but a failure is thrown. @post `*this` is empty, also when it throws
@@ -288,10 +304,10 @@ class CUGRAFT_API graph {
   /// Whether there is a graph; true for a lost one too.
   explicit operator bool() const noexcept;
 
-  /// Reads the graph again after edits through `get`. Executables keep the values that they hold.
-  /// Of launch attributes it sees cluster size, cooperative and priority. What is inside nodes that
-  /// cugraft does not read, as child graphs, it cannot tell: executables of such a graph are then
-  /// made anew by the next update.
+  /// Reads the graph again after edits through `get`, or by the owner of a borrowed one.
+  /// Executables keep the values that they hold. Of launch attributes it sees cluster size,
+  /// cooperative and priority. What is inside nodes that cugraft does not read, as child graphs, it
+  /// cannot tell: executables of such a graph are then made anew by the next update.
   /// @throws usage_error  if a session is open
   /// @throws cuda_error
   void resync();

@@ -56,10 +56,11 @@ struct exec_update {
   explicit operator bool() const noexcept { return up_to_date; }
 };
 
-/// What an executable from elsewhere holds.
+/// What an executable from elsewhere holds; the caller knows, and no driver tells.
 enum class held_values {
   as_graph,  ///< the graph's values as they are now
   unknown,   ///< an adopted one is instantiated anew at the first update, a borrowed one refuses it
+             ///< (`exec.unknown` in `update_rules`)
 };
 
 /// An executable graph. Move-only; keeps the graph's state alive.
@@ -69,17 +70,32 @@ enum class held_values {
 /// independent. Thread safety: as `graph`.
 class CUGRAFT_API graph_exec {
  public:
-  /// Takes over `exec`, which was instantiated from `graph`.
-  /// @throws usage_error  if `exec` is null, or `graph` is empty or of another driver
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// Takes over `exec`, which was instantiated from `graph`, a borrowed graph for instance.
+  ///
+  /// The result is as one that `instantiate` made, with the options that `cuGraphExecGetFlags`
+  /// tells of. With `as_graph` it is updated from the graph once (`cuGraphExecUpdate`), so that the
+  /// driver keeps for its launches what the graph's nodes need: user objects that only the
+  /// executable had are dropped (driver facts, User objects and attributes). Where the driver
+  /// refuses that, the values count as unknown.
+  ///
+  /// An executable takes nodes of the graph that it was instantiated from only (driver facts,
+  /// Setters). One of another graph shows when a patch is refused, with `exec.origin`; it is then
+  /// instantiated anew, if it may be.
+  /// @throws usage_error  if `exec` is null or belongs to a `graph_exec` already, or `graph` is
+  ///                      empty, of another driver, or in a session; `exec` stays the caller's
+  /// @throws cuda_error   the same
   static graph_exec adopt(const driver& driver, CUgraphExec exec, graph& graph,
                           held_values held = held_values::as_graph);
 
-  /// Refers to the caller's `exec`, which is patched, but never replaced or destroyed. `whole` only
-  /// if forced, because it drops the owner's user objects (driver facts). The result and `graph`
-  /// must outlive the last launch: they keep what a patch brought in.
-  /// @throws usage_error  as `adopt`
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// Refers to the caller's `exec`, which is patched, but never replaced or destroyed. Changes that
+  /// no patch applies are refused, whatever `may_instantiate` says. `whole` only if forced, because
+  /// it drops the owner's user objects (driver facts). One of another graph is refused with
+  /// `exec.origin`, and is what it was.
+  ///
+  /// The owner keeps `exec` alive as long as the result, and sets nothing in it meanwhile. It may
+  /// launch it; but the result and `graph` must outlive the last launch, for they keep what patches
+  /// brought in. What earlier patches brought in is let go behind launches by way of the result.
+  /// @throws usage_error, cuda_error  as `adopt`
   static graph_exec borrow(const driver& driver, CUgraphExec exec, graph& graph,
                            held_values held = held_values::as_graph);
 
@@ -87,8 +103,8 @@ class CUGRAFT_API graph_exec {
   graph_exec(graph_exec&& other) noexcept;
   graph_exec& operator=(graph_exec&& other) noexcept;
 
-  /// Destroys the executable; a launch that is running completes. A failure goes to the report
-  /// function.
+  /// Destroys the executable, unless it is borrowed; a launch that is running completes. A failure
+  /// goes to the report function.
   ~graph_exec();
 
   /// Runs what the last `update` brought in, behind earlier work of `stream` and earlier launches
@@ -108,7 +124,8 @@ class CUGRAFT_API graph_exec {
   ///
   /// Only what changed since the last update is touched. Calls the nodes' setters, as
   /// `cuGraphExecKernelNodeSetParams`, or `cuGraphExecUpdate`, or instantiates.
-  /// @throws usage_error       if the options contradict, or a session of the graph is open
+  /// @throws usage_error       if the options contradict, or a session of the graph is open; if
+  ///                           `force` is `instantiated` and it is borrowed
   /// @throws graph_lost_error  if the graph is lost
   /// @throws cuda_error        if a call fails that is no refusal
   exec_update update(const update_options& options = {});
@@ -123,14 +140,15 @@ class CUGRAFT_API graph_exec {
   /// @throws usage_error  if empty
   CUgraphExec get() const;
 
-  /// Gives the handle up. @post `*this` is empty
+  /// Gives the handle up. What launches need goes with it, as far as the driver's executable refers
+  /// to it: not what was patched into a borrowed one. @post `*this` is empty
   /// @throws usage_error  if empty
   CUgraphExec release();
 
-  /// Destroys the executable; a failure goes to the report function. @post `*this` is empty
+  /// As the destructor. @post `*this` is empty
   void reset() noexcept;
 
-  /// Destroys the executable. @post `*this` is empty, also when it throws
+  /// As `reset`, but a failure is thrown. @post `*this` is empty, also when it throws
   /// @throws cuda_error
   void close();
 

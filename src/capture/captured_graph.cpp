@@ -69,18 +69,21 @@ graph_structure read_structure(const driver_table& table, std::vector<CUgraphNod
   return result;
 }
 
+captured_graph read_in_order(const driver_table& table, std::vector<CUgraphNode> nodes) {
+  captured_graph result{read_structure(table, std::move(nodes)), true};
+  if (depends_backwards(result.structure)) return result;
+  std::vector<CUgraphNode> reversed(result.nodes.rbegin(), result.nodes.rend());
+  captured_graph other{read_structure(table, std::move(reversed)), true};
+  if (depends_backwards(other.structure)) return other;
+  result.in_order = false;
+  return result;
+}
+
 captured_graph read_captured(const driver_table& table, CUgraph graph,
                              std::span<const CUgraphNode> known) {
   std::vector<CUgraphNode> nodes = nodes_of(table, graph);
-  captured_graph result;
-  result.in_order = put_in_creation_order(nodes, known);
-  static_cast<graph_structure&>(result) = read_structure(table, std::move(nodes));
-  if (result.in_order && !depends_backwards(result.structure)) {  // too few are known to tell
-    std::reverse(result.nodes.begin(), result.nodes.end());
-    static_cast<graph_structure&>(result) = read_structure(table, std::move(result.nodes));
-    result.in_order = depends_backwards(result.structure);
-  }
-  return result;
+  if (put_in_creation_order(nodes, known)) return read_in_order(table, std::move(nodes));
+  return {read_structure(table, std::move(nodes)), false};
 }
 
 std::vector<CUgraphNode> nodes_of(const driver_table& table, CUgraph graph) {

@@ -29,6 +29,11 @@ struct captured_graph : graph_structure {
   bool in_order = true;
 };
 
+/// Reads `nodes`, which are all of a graph, turned round where only that makes each depend on
+/// earlier ones, as captured nodes do.
+/// @throws cuda_error
+captured_graph read_in_order(const driver_table& table, std::vector<CUgraphNode> nodes);
+
 /// Reads a graph that a capture makes or made; `known` are nodes that cugraft put in, in the order
 /// of the calls.
 /// @throws cuda_error

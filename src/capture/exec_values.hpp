@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "cugraft/native.hpp"
 #include "model/values.hpp"
 
 namespace cugraft {
@@ -12,6 +13,9 @@ namespace cugraft {
 /// Which values an executable holds, told as the difference from its graph: the old value of each
 /// node that the graph changed since the executable's last update.
 struct exec_values {
+  /// The driver's executable; null while there is none.
+  CUgraphExec handle = nullptr;
+
   /// By node, in creation order. One old value serves all executables that were in step.
   std::map<std::uint32_t, std::shared_ptr<const model::node_value>> old;
 

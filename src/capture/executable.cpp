@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/identify.hpp"
+#include "base/report.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
 #include "handles/relaxed_scope.hpp"
@@ -62,8 +64,26 @@ void destroy_exec(executable& exec) noexcept {
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
 
+// Somebody else's is not used after it: what could not be put back is tried a last time.
+void leave_sound(executable& exec) {
+  const auto forget = [&]() noexcept {
+    exec.damaged.clear();
+    exec.handle = nullptr;
+  };
+  try {
+    if (!exec.damaged.empty()) {
+      const graph_context_scope current(*exec.graph);
+      repair(exec);
+    }
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+}
+
 void forget_old_values(executable& exec) noexcept {
-  exec.was_launched = false;
+  exec.was_launched = exec.is_borrowed;  // its owner launches it, and tells nobody
   exec.old.clear();
   exec.generation = exec.graph->generation;
 }
@@ -77,7 +97,41 @@ executable::executable(std::shared_ptr<detail::graph_state> of, const instantiat
 
 executable::~executable() {
   std::erase(graph->executables, this);
+  try {
+    if (is_borrowed) leave_sound(*this);
+  } catch (const std::exception& thrown) {
+    report(thrown.what());
+  }
   destroy_exec(*this);
+}
+
+instantiate_options options_of(const driver_table& table, CUgraphExec handle) {
+  cuuint64_t flags = 0;
+  check(table.graph_exec_get_flags(handle, &flags), "cuGraphExecGetFlags", handle);
+  instantiate_options options;
+  options.auto_free_on_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  options.device_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+  options.use_node_priority = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0;
+  return options;
+}
+
+void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrowed) {
+  const detail::graph_state& graph = *exec.graph;
+  exec.box = std::make_unique<owner_box>(*graph.table);
+  exec.box->replace({graph.record});
+  exec.is_borrowed = true;  // until nothing can fail any more
+  exec.is_origin_known = false;
+  exec.are_values_known = held == held_values::as_graph;
+  exec.generation = graph.generation;
+  exec.handle = handle;
+  exec.was_launched = true;  // its owner may have done so
+  if (!is_borrowed && exec.are_values_known) {
+    const call_result taken = update_whole(exec).call;
+    if (taken.code != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+      check(taken.code, taken.function, handle);
+    exec.are_values_known = taken.ok();
+  }
+  exec.is_borrowed = is_borrowed;
 }
 
 void instantiate(executable& exec, bool destroy_first) {
@@ -97,15 +151,34 @@ void instantiate(executable& exec, bool destroy_first) {
   exec.damaged.clear();
   exec.structure_changed = false;
   exec.former_graph.reset();
+  exec.is_origin_known = exec.are_values_known = true;
   forget_old_values(exec);
 }
 
+namespace {
+
+call_result write(const executable& exec, std::uint32_t node, const model::node_value& value) {
+  const detail::graph_state& graph = *exec.graph;
+  return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value, graph.context);
+}
+
+// The last of `patches` was refused; it is put back as well, for the call may have done its work.
+void put_back(executable& exec, std::span<const patch> patches, patch_result& result) {
+  for (std::size_t i = patches.size(); i-- > 0;) {
+    ++result.driver_calls;
+    const call_result back = write(exec, patches[i].node, *patches[i].old);
+    if (back.ok()) continue;
+    // Neither the new value nor the old: the node is of another graph than the executable's.
+    result.is_foreign = !exec.is_origin_known && result.call.code == CUDA_ERROR_INVALID_VALUE &&
+                        back.code == CUDA_ERROR_INVALID_VALUE;
+    if (!result.is_foreign) exec.damaged.push_back(patches[i].node);  // reserved
+  }
+}
+
+}  // namespace
+
 patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
   const detail::graph_state& graph = *exec.graph;
-  const auto write = [&](std::uint32_t node, const model::node_value& value) {
-    return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value,
-                           graph.context);
-  };
   std::vector<model::node_value> now;  // before the first call: what follows cannot fail for memory
   now.reserve(patches.size());
   for (const patch& each : patches) now.push_back(graph.nodes.value(each.node));
@@ -113,15 +186,13 @@ patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
   exec.damaged.reserve(exec.damaged.size() + patches.size());
   for (std::size_t i = 0; i < patches.size(); ++i) {
     ++result.driver_calls;
-    result.call = write(patches[i].node, now[i]);
-    if (result.call.ok()) continue;
-    result.failed_at = i;
-    for (std::size_t back = i + 1; back-- > 0;) {
-      ++result.driver_calls;
-      if (!write(patches[back].node, *patches[back].old).ok())
-        exec.damaged.push_back(patches[back].node);
+    result.call = write(exec, patches[i].node, now[i]);
+    if (!result.call.ok()) {
+      result.failed_at = i;
+      put_back(exec, patches.first(i + 1), result);
+      return result;
     }
-    return result;
+    exec.is_origin_known = true;
   }
   return result;
 }
@@ -129,15 +200,16 @@ patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
 void repair(executable& exec) {
   const detail::graph_state& graph = *exec.graph;
   if (exec.structure_changed && !exec.damaged.empty())
-    throw usage_error(identify(exec.handle) +
-                      " holds values of a refused update, and its graph has another structure now: "
-                      "update() with may_instantiate makes a new one");
+    throw usage_error(
+        identify(exec.handle) +
+        " holds values of a refused update, and its graph has another structure now: " +
+        (exec.is_borrowed ? "instantiate the graph and use that"
+                          : "update() with may_instantiate makes a new one"));
   while (!exec.damaged.empty()) {
     const std::uint32_t node = exec.damaged.back();
     const auto old = exec.old.find(node);
-    const call_result set = write_exec_node(
-        *graph.table, exec.handle, graph.node_handles[node],
-        old != exec.old.end() ? *old->second : graph.nodes.value(node), graph.context);
+    const call_result set =
+        write(exec, node, old != exec.old.end() ? *old->second : graph.nodes.value(node));
     check(set.code, set.function, exec.handle);
     exec.damaged.pop_back();
   }
@@ -219,6 +291,7 @@ void upload(executable& exec, stream_ref stream) {
 }
 
 void close(executable& exec) {
+  if (exec.is_borrowed) return leave_sound(exec);
   exec.damaged.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);

@@ -19,12 +19,15 @@ struct executable : exec_values {
   executable(std::shared_ptr<detail::graph_state> graph, const instantiate_options& options);
   executable(const executable&) = delete;
   executable& operator=(const executable&) = delete;
-  /// Destroys the executable; a failure goes to the report function.
+  /// Destroys the executable, or leaves a borrowed one sound; a failure goes to the report
+  /// function.
   ~executable();
 
   std::shared_ptr<detail::graph_state> graph;
   instantiate_options options;
-  CUgraphExec handle = nullptr;
+  bool is_borrowed = false;      ///< somebody else's: never replaced or destroyed
+  bool is_origin_known = true;   ///< it takes the graph's nodes: made here, or a patch has shown it
+  bool are_values_known = true;  ///< it holds the graph's values but for `old`
   std::unique_ptr<owner_box> box;
   std::uint64_t generation = 0;
   bool was_launched = false;           ///< with what it holds now
@@ -43,6 +46,19 @@ struct executable : exec_values {
 /// @throws cuda_error  the old executable is then what it was, unless `destroy_first`
 void instantiate(executable& exec, bool destroy_first);
 
+/// How an executable that was made elsewhere was instantiated.
+/// @throws cuda_error
+instantiate_options options_of(const driver_table& table, CUgraphExec handle);
+
+/// Makes `exec` the one of an executable that was made elsewhere, from its graph as `held` says;
+/// see `graph_exec::adopt` and `graph_exec::borrow`.
+///
+/// One that is adopted refers to what its launches need from then on, as one that was made here:
+/// `cuGraphExecUpdate` brings that in, with the values that it holds. Where the driver refuses
+/// that, its values count as unknown.
+/// @throws cuda_error  it is then the caller's
+void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrowed);
+
 /// One node to be set in an executable.
 struct patch {
   std::uint32_t node = 0;
@@ -53,6 +69,7 @@ struct patch_result {
   call_result call;
   std::size_t failed_at = 0;     ///< index into the patches, if the call failed
   std::size_t driver_calls = 0;  ///< putting back included
+  bool is_foreign = false;       ///< nothing was set: the executable takes no node of this graph
 };
 
 /// Sets nodes to the graph's values, all or nothing.
@@ -84,7 +101,7 @@ void release_retired(executable& exec) noexcept;
 void launch(executable& exec, stream_ref stream);
 void upload(executable& exec, stream_ref stream);
 
-/// Destroys the driver's executable, if there is one.
+/// Destroys the driver's executable, if there is one, or leaves a borrowed one sound.
 /// @throws cuda_error
 void close(executable& exec);
 

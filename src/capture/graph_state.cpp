@@ -17,6 +17,11 @@ namespace detail {
 graph_state::~graph_state() {
   memory.reset();
   fork_streams.clear();
+  try {
+    if (is_borrowed) close_graph(*this);
+  } catch (const std::exception& thrown) {
+    report(thrown.what());
+  }
   if (owns_handle && handle != nullptr)
     release_or_report(*table, handle, &driver_table::graph_destroy, handle);
 }

@@ -48,13 +48,14 @@ struct graph_state {
   explicit graph_state(const driver_table& of) : table(&of) {}
   graph_state(const graph_state&) = delete;
   graph_state& operator=(const graph_state&) = delete;
-  /// Destroys the graph; a failure goes to the report function.
+  /// Destroys the graph, or leaves a borrowed one sound; a failure goes to the report function.
   ~graph_state();
 
   const driver_table* table;
   CUgraph handle = nullptr;
   bool owns_handle = true;
-  CUcontext context = nullptr;  ///< of the stream it was captured on; null if unknown
+  bool is_borrowed = false;     ///< somebody else's, who may edit it at any time
+  CUcontext context = nullptr;  ///< of the stream it was (re-)captured on; null if unknown
   node_origin origin = node_origin::unknown;
   bool has_foreign_nodes = true;  ///< some were not made by cugraft's calls, or nobody knows
 
@@ -106,16 +107,21 @@ void replace_structure(detail::graph_state& graph, detail::graph_state& fresh);
 /// An empty driver graph. @throws cuda_error
 CUgraph make_graph(const driver_table& table);
 
-/// Attaches to the driver's graph what its nodes point to, so that it lives as long as that graph
-/// and what is made from it. @throws cuda_error
+/// Attaches to the driver's graph what its nodes point to, if cugraft keeps any of it, so that it
+/// lives as long as that graph and what is made from it. @throws cuda_error
 void give_owners_to_graph(const detail::graph_state& graph);
 
-/// Destroys the driver's graph. @throws cuda_error
+/// Destroys the driver's graph, or leaves a borrowed one sound. @throws cuda_error
 void close_graph(detail::graph_state& graph);
 
 /// Reads the graph again, after others edited it. Executables keep the values that they hold.
 /// @throws cuda_error
 void read_again(detail::graph_state& graph);
+
+/// The same, if the graph is borrowed: its owner may have edited it. What could not be put back is
+/// put back first. To be called before anything is compared with the graph or made from it.
+/// @throws cuda_error
+void read_afresh(detail::graph_state& graph);
 
 /// Makes the graph's context current for calls on it and its executables, if it is known.
 class graph_context_scope {

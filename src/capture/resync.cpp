@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "capture/apply.hpp"
 #include "capture/graph_edit.hpp"
 #include "capture/graph_state.hpp"
 #include "driver/call.hpp"
@@ -59,6 +60,18 @@ bool save_differences(const detail::graph_state& old, const model::graph& now, g
   return any;
 }
 
+// What a failed re-capture could not put back is tried a last time; the graph is not used after it.
+void leave_sound(detail::graph_state& graph) {
+  if (graph.damaged.empty()) return;
+  try {
+    const graph_context_scope current(graph);
+    repair(graph);
+  } catch (...) {
+    graph.damaged.clear();
+    throw;
+  }
+}
+
 }  // namespace
 
 CUgraph make_graph(const driver_table& table) {
@@ -66,6 +79,8 @@ CUgraph make_graph(const driver_table& table) {
 }
 
 void give_owners_to_graph(const detail::graph_state& graph) {
+  const generation_record& record = *graph.record;
+  if (record.node_owners.empty() && record.kept.empty() && !record.foreign) return;
   owner_box box(*graph.table);
   box.replace({graph.record});
   call(*graph.table, &driver_table::graph_retain_user_object, graph.handle, box.object(), 1U, 0U);
@@ -73,6 +88,7 @@ void give_owners_to_graph(const detail::graph_state& graph) {
 
 void close_graph(detail::graph_state& graph) {
   graph.memory.reset();
+  if (graph.is_borrowed) return leave_sound(graph);
   const CUgraph handle = std::exchange(graph.handle, nullptr);
   release_or_throw(*graph.table, handle, &driver_table::graph_destroy, handle);
 }
@@ -84,7 +100,7 @@ void read_again(detail::graph_state& graph) {
   std::vector<CUgraphNode> known = graph.node_handles;
   std::erase_if(known, [&](CUgraphNode node) { return !there.contains(node); });
   const bool in_order = put_in_creation_order(handles, known);
-  graph_content now = read_content(*graph.table, read_structure(*graph.table, std::move(handles)),
+  graph_content now = read_content(*graph.table, read_in_order(*graph.table, std::move(handles)),
                                    layouts, attribute_check::semantic);
   carry_over(graph, now);
   const bool same_structure =
@@ -132,6 +148,13 @@ void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
     values->old.clear();
     if (!values->former_graph) values->former_graph = former;
   }
+}
+
+void read_afresh(detail::graph_state& graph) {
+  if (!graph.is_borrowed) return;
+  const graph_context_scope current(graph);
+  repair(graph);
+  read_again(graph);
 }
 
 }  // namespace cugraft

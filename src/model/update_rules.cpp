@@ -23,6 +23,19 @@ constexpr entry entries[] = {
       "The graph has other nodes or edges than the one that the executable was made from; "
       "instantiate anew.",
       "driver facts, User objects and attributes", needs_instantiate}},
+    {rule_row::exec_unknown,
+     {"exec.unknown",
+      "Which values the executable holds is not known: held_values::unknown says so, or the driver "
+      "did not take the graph's values at its adoption. Instantiate anew; where it is borrowed, "
+      "have "
+      "its owner do so, or borrow it while it holds what the graph holds.",
+      "driver facts, User objects and attributes", needs_instantiate}},
+    {rule_row::exec_origin,
+     {"exec.origin",
+      "The driver refused the new value of the first node and its old one too: an executable takes "
+      "nodes only of the graph that it was instantiated from. Give that graph, or instantiate "
+      "anew.",
+      "driver facts, Setters", needs_instantiate}},
     {rule_row::opaque,
      {"opaque",
       "The parameters of this node were not read, so nothing says what an executable would have to "

@@ -9,6 +9,8 @@ namespace cugraft::model {
 /// strict, the first names the change.
 enum class rule_row : unsigned char {
   graph_structure,  ///< of executables, never of a node
+  exec_unknown,     ///< the same
+  exec_origin,      ///< the same
   opaque,
   kernel_cluster,
   kernel_cooperative,

@@ -36,6 +36,18 @@ void refuse_contradictions(const recapture_options& options) {
         "engine::native has; name that engine, or use on_mismatch");
 }
 
+void refuse_owners_part(const detail::graph_state& graph, const recapture_options& options) {
+  if (options.in_place)
+    throw usage_error("recapture_options: in_place may lose the graph, and " +
+                      identify(graph.handle) + " is borrowed: leave in_place out");
+  if (options.replace_structure)
+    throw usage_error(
+        "recapture_options: replace_structure puts another graph in the place of " +
+        identify(graph.handle) +
+        ", which is borrowed: leave replace_structure out, and have the owner capture "
+        "anew where the structure changes");
+}
+
 const engine_info& find(const std::vector<engine_info>& engines, engine which) {
   return *std::find_if(engines.begin(), engines.end(),
                        [&](const engine_info& each) { return each.which == which; });
@@ -64,7 +76,8 @@ void refuse_unreadable(const detail::graph_state& graph) {
                                 refusal + "; capture and instantiate it anew");
 }
 
-void refuse_undelivered_options(const recapture_options& options) {
+void refuse_options(const detail::graph_state& graph, const recapture_options& options) {
+  if (graph.is_borrowed) refuse_owners_part(graph, options);
   if (options.with == engine::direct)
     refuse_option("the engine " + std::string(to_string(options.with)), "a later version");
   if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
@@ -78,7 +91,7 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                                                 stream_ref stream,
                                                 const recapture_options& options) {
   refuse_contradictions(options);
-  refuse_undelivered_options(options);
+  refuse_options(*graph, options);
   const std::vector<engine_info> engines = registered_engines();
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||

@@ -19,7 +19,9 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
 /// @throws not_implemented_error  if the engine compare cannot read all of the graph
 void refuse_unreadable(const detail::graph_state& graph);
 
-/// @throws not_implemented_error
-void refuse_undelivered_options(const recapture_options& options);
+/// Refuses what cannot be done with the graph, whatever the engine.
+/// @throws usage_error            if the graph is borrowed and its owner's part is asked for
+/// @throws not_implemented_error  for what this version does not have yet
+void refuse_options(const detail::graph_state& graph, const recapture_options& options);
 
 }  // namespace cugraft

@@ -41,10 +41,16 @@ void make_sound(detail::graph_state& graph) {
   repair(graph);
 }
 
-[[noreturn]] void refuse_undelivered(const char* what) {
-  throw not_implemented_error(
-      std::string("graph::") + what +
-      " is not delivered yet: it comes with the rest of the engine compare");
+// A graph from elsewhere, which stays the caller's.
+std::shared_ptr<detail::graph_state> read_foreign(const char* asked, const driver& driver,
+                                                  CUgraph handle) {
+  if (handle == nullptr)
+    throw usage_error(std::string(asked) + ": the handle is null: give a graph");
+  auto state = own(driver, handle);
+  state->owns_handle = false;
+  read_again(*state);
+  state->generation = 0;
+  return state;
 }
 
 }  // namespace
@@ -59,17 +65,16 @@ graph::graph(const driver& driver) : state_(own(driver, nullptr)) {
 }
 
 graph graph::from_native_handle(const driver& driver, CUgraph handle) {
-  if (handle == nullptr)
-    throw usage_error("graph::from_native_handle: the handle is null: give a graph");
-  auto state = own(driver, handle);
-  state->owns_handle = false;  // the caller's until it has been read
-  read_again(*state);
-  state->generation = 0;
+  auto state = read_foreign("graph::from_native_handle", driver, handle);
   state->owns_handle = true;
   return access::make<graph>(std::move(state));
 }
 
-graph graph::borrow(const driver&, CUgraph) { refuse_undelivered("borrow"); }
+graph graph::borrow(const driver& driver, CUgraph handle) {
+  auto state = read_foreign("graph::borrow", driver, handle);
+  state->is_borrowed = true;
+  return access::make<graph>(std::move(state));
+}
 
 graph::graph(graph&& other) noexcept = default;
 graph& graph::operator=(graph&& other) noexcept = default;
@@ -121,7 +126,7 @@ structure_fingerprint graph::fingerprint() const { return state_of(state_).nodes
 std::uint64_t graph::generation() const { return state_of(state_).generation; }
 
 bool graph::is_lost() const noexcept { return false; }
-bool graph::is_borrowed() const noexcept { return false; }
+bool graph::is_borrowed() const noexcept { return state_ != nullptr && state_->is_borrowed; }
 
 std::optional<recapture_failure> graph::last_failure() const {
   return state_of(state_).last_failure;
@@ -144,8 +149,7 @@ void graph::reset() noexcept { state_.reset(); }
 
 void graph::close() {
   const std::shared_ptr<detail::graph_state> state = std::move(state_);
-  if (!state || state.use_count() > 1 || !state->owns_handle) return;
-  close_graph(*state);
+  if (state && state.use_count() == 1) close_graph(*state);
 }
 
 graph::operator bool() const noexcept { return state_ != nullptr; }

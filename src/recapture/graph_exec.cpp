@@ -14,6 +14,7 @@
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
+#include "model/update_rules.hpp"
 
 // How an executable follows its graph: patched, updated whole, or instantiated anew.
 
@@ -33,18 +34,16 @@ struct pending_change {
   model::judgement judgement;
 };
 
-[[noreturn]] void refuse_foreign(const char* what) {
-  throw not_implemented_error(
-      std::string("graph_exec::") + what +
-      " is not delivered yet: it comes with the rest of the engine compare");
-}
-
-void require_consistent(const update_options& options) {
+void require_consistent(const executable& exec, const update_options& options) {
   if (options.force == update_method::none)
     throw usage_error("update_options: force = none asks for nothing; leave the update out");
   if (options.force == update_method::instantiated && !options.may_instantiate)
     throw usage_error(
         "update_options: force = instantiated contradicts may_instantiate = false; allow it");
+  if (options.force == update_method::instantiated && exec.is_borrowed)
+    throw usage_error("update_options: force = instantiated replaces the executable, and " +
+                      identify(exec.handle) +
+                      " is borrowed: instantiate the graph, or adopt the executable");
 }
 
 // Drops what the graph took back, and judges the rest.
@@ -68,6 +67,11 @@ refusal refusal_of(const executable& exec, const pending_change& change, update_
   result.predicted = change.judgement.effect;
   result.tried = tried;
   return result;
+}
+
+void set_rule(refusal& refused, model::rule_row row) {
+  refused.rule = model::rule(row).id;
+  refused.predicted = model::rule(row).effect;
 }
 
 exec_update up_to_date(exec_update&& update, executable& exec, record_list&& record,
@@ -102,6 +106,7 @@ bool try_patch(executable& exec, const std::vector<pending_change>& pending, exe
     return true;
   }
   refusal refused = refusal_of(exec, pending[result.failed_at], update_method::patched);
+  if (result.is_foreign) set_rule(refused, model::rule_row::exec_origin);
   refused.code = static_cast<int>(result.call.code);
   refused.function = result.call.function;
   update.refused.push_back(std::move(refused));
@@ -131,10 +136,10 @@ bool try_whole(executable& exec, const std::vector<pending_change>& pending, exe
 bool try_update(executable& exec, const std::vector<pending_change>& pending, update_method force,
                 exec_update& update) {
   if (force == update_method::instantiated) return false;
-  if (exec.handle == nullptr || exec.structure_changed) {
+  if (exec.handle == nullptr || exec.structure_changed || !exec.are_values_known) {
     refusal refused;
-    refused.rule = "graph.structure";
-    refused.predicted = verdict::needs_instantiate;
+    set_rule(refused, exec.are_values_known ? model::rule_row::graph_structure
+                                            : model::rule_row::exec_unknown);
     refused.tried = update_method::none;
     update.refused.push_back(std::move(refused));
     return false;
@@ -147,7 +152,7 @@ bool try_update(executable& exec, const std::vector<pending_change>& pending, up
 // possible, a new executable is the way out, if it is allowed.
 bool try_repair(executable& exec, const update_options& options, exec_update& update) {
   const bool may_be_replaced =
-      options.may_instantiate &&
+      options.may_instantiate && !exec.is_borrowed &&
       (options.force == update_method::automatic || options.force == update_method::instantiated);
   if (may_be_replaced && exec.structure_changed) return true;  // it will be
   try {
@@ -168,6 +173,7 @@ bool try_repair(executable& exec, const update_options& options, exec_update& up
 
 exec_update update_executable(executable& exec, const update_options& options) {
   repair(*exec.graph);
+  if (options.force == update_method::whole) read_afresh(*exec.graph);
   exec_update update;
   const bool is_sound = try_repair(exec, options, update);
   release_retired(exec);
@@ -183,7 +189,9 @@ exec_update update_executable(executable& exec, const update_options& options) {
   }
   const bool forced =
       options.force != update_method::automatic && options.force != update_method::instantiated;
-  if (!options.may_instantiate || forced) return update;
+  if (!options.may_instantiate || forced || exec.is_borrowed) return update;
+  read_afresh(*exec.graph);
+  record = {exec.graph->record};
   update.driver_calls += exec.handle == nullptr ? 1 : 2;
   instantiate(exec, options.destroy_first);
   return up_to_date(std::move(update), exec, std::move(record), update_method::instantiated);
@@ -236,6 +244,7 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   }
   const graph_context_scope current(*state_);
   repair(*state_);
+  read_afresh(*state_);
   auto result = access::make<graph_exec>();
   auto& exec = access::state(result);
   exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(state_, options);
@@ -244,11 +253,50 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   return result;
 }
 
-graph_exec graph_exec::adopt(const driver&, CUgraphExec, graph&, held_values) {
-  refuse_foreign("adopt");
+namespace {
+
+void require_fitting(const char* asked, const driver& driver, CUgraphExec exec,
+                     const detail::graph_state* graph) {
+  if (exec == nullptr)
+    throw usage_error(std::string(asked) + ": the executable graph is null: give one");
+  if (graph == nullptr)
+    throw usage_error(std::string(asked) + ": the graph is empty: give the one that " +
+                      identify(exec) + " was instantiated from");
+  if (&table_of(driver) != graph->table)
+    throw usage_error(identify(exec) + " and " + identify(graph->handle) +
+                      " are of two drivers: give the graph that it was instantiated from");
+  refuse_while_open(*graph, "taking an executable of it");
+  for (const exec_values* const each : graph->executables)
+    if (each->handle == exec)
+      throw usage_error(identify(exec) +
+                        " belongs to a graph_exec already: use that one, or release it first");
 }
-graph_exec graph_exec::borrow(const driver&, CUgraphExec, graph&, held_values) {
-  refuse_foreign("borrow");
+
+graph_exec take_foreign(const char* asked, const driver& driver, CUgraphExec handle, graph& graph,
+                        held_values held, bool is_borrowed) {
+  const std::shared_ptr<detail::graph_state>& state = access::state(graph);
+  require_fitting(asked, driver, handle, state.get());
+  const graph_context_scope current(*state);
+  repair(*state);
+  read_afresh(*state);
+  auto result = access::make<graph_exec>();
+  auto& exec = access::state(result);
+  exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(
+      state, options_of(*state->table, handle));
+  take(*exec, handle, held, is_borrowed);
+  return result;
+}
+
+}  // namespace
+
+graph_exec graph_exec::adopt(const driver& driver, CUgraphExec exec, graph& graph,
+                             held_values held) {
+  return take_foreign("graph_exec::adopt", driver, exec, graph, held, false);
+}
+
+graph_exec graph_exec::borrow(const driver& driver, CUgraphExec exec, graph& graph,
+                              held_values held) {
+  return take_foreign("graph_exec::borrow", driver, exec, graph, held, true);
 }
 
 namespace {
@@ -273,14 +321,15 @@ void graph_exec::upload(stream_ref stream) {
 
 exec_update graph_exec::update(const update_options& options) {
   executable& exec = state_of(state_);
-  require_consistent(options);
+  require_consistent(exec, options);
   refuse_while_open(*exec.graph, "updating an executable of it");
   const graph_context_scope current(*exec.graph);
   return update_executable(exec, options);
 }
 
 bool graph_exec::is_current() const noexcept {
-  if (!state_ || state_->handle == nullptr || state_->structure_changed) return false;
+  if (!state_ || state_->handle == nullptr) return false;
+  if (state_->structure_changed || !state_->are_values_known) return false;
   const model::graph& nodes = state_->graph->nodes;
   return std::all_of(state_->old.begin(), state_->old.end(),
                      [&](const auto& entry) { return nodes.same(entry.first, *entry.second); });

@@ -72,6 +72,9 @@ recapture_result finish_recapture(detail::session_state& session) {
   outcome_guard guard(run, session);
   recapture_outcome outcome = run.engine->finish(session);
   recapture_content content;
+  // Of a graph from elsewhere: what matches what was captured here belongs here.
+  if (!outcome.failure && !run.options.compare_only && run.graph->context == nullptr)
+    run.graph->context = session.context();
   if (!outcome.failure) content = {std::move(session.kept()), new_tags(run, session)};
   recapture_result result =
       conclude({*run.graph, run.options, run.engine->which()}, outcome, std::move(content));
@@ -82,6 +85,20 @@ recapture_result finish_recapture(detail::session_state& session) {
   return result;
 }
 
+namespace {
+
+// The graph's owner may have edited a borrowed graph; it is read once more, unless what is known of
+// it is refused already.
+std::unique_ptr<recapture_engine> engine_for(const std::shared_ptr<detail::graph_state>& graph,
+                                             stream_ref stream, const recapture_options& options) {
+  auto engine = choose_engine(graph, stream, options);
+  if (!graph->is_borrowed) return engine;
+  read_afresh(*graph);
+  return choose_engine(graph, stream, options);
+}
+
+}  // namespace
+
 recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& graph,
                                   stream_ref stream, const recapture_options& options) {
   refuse_while_open(*graph, "re-capturing it again");
@@ -89,7 +106,7 @@ recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& gr
     throw usage_error(identify(graph->handle) + " and " + identify(stream.get()) +
                       " are of two drivers: re-capture on a stream of the graph's driver");
   auto run = std::make_unique<recapture_run>();
-  run->engine = choose_engine(graph, stream, options);
+  run->engine = engine_for(graph, stream, options);
   run->options = options;
   run->graph = graph;
   const graph_context_scope current(*graph);

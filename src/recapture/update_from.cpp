@@ -21,8 +21,8 @@ namespace {
 using detail::access;
 using detail::graph_state;
 
-void refuse_options(const recapture_options& options) {
-  refuse_undelivered_options(options);
+void refuse_other_options(const graph_state& graph, const recapture_options& options) {
+  cugraft::refuse_options(graph, options);
   if (options.with != engine::automatic && options.with != engine::compare)
     throw usage_error("update_from compares two graphs, as engine::compare does: " +
                       std::string(to_string(options.with)) +
@@ -85,12 +85,17 @@ class updating {
   std::shared_ptr<graph_state> state_;
 };
 
-recapture_result update(graph_state& graph, CUgraph other, const recapture_options& options) {
-  refuse_options(options);
-  if (other == nullptr) throw usage_error("update_from: the other graph is null: give a graph");
+void refuse_itself(const graph_state& graph, CUgraph other) {
   if (other == graph.handle)
     throw usage_error("update_from: " + identify(graph.handle) +
                       " was given itself: give another graph");
+}
+
+recapture_result update(graph_state& graph, CUgraph other, const recapture_options& options) {
+  refuse_other_options(graph, options);
+  if (other == nullptr) throw usage_error("update_from: the other graph is null: give a graph");
+  refuse_itself(graph, other);
+  read_afresh(graph);
   const graph_context_scope current(graph);
   layout_cache layouts(*graph.table);
   const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
@@ -112,18 +117,23 @@ void require_fitting(const graph_state& graph, const graph_state& other) {
 
 recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
                         const recapture_options& options) {
-  refuse_options(options);
+  refuse_other_options(graph, options);
   if (!other)
     throw usage_error("update_from: the other graph is empty: give one that was captured");
+  refuse_itself(graph, other->handle);
   require_fitting(graph, *other);
   {
     const graph_context_scope current(*other);
     repair(*other);
   }
+  read_afresh(*other);
+  read_afresh(graph);
   const other_graph what{&other->nodes, other->node_handles, other->record->kept,
                          other->has_foreign_nodes};
-  return take_over(graph, what, options,
-                   [&] { return released_relaxed(*graph.table, std::move(other)); });
+  return take_over(graph, what, options, [&] {
+    if (other->is_borrowed) return clone_as_owner(*graph.table, other->handle);
+    return released_relaxed(*graph.table, std::move(other));
+  });
 }
 
 }  // namespace

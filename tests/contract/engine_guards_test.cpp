@@ -287,7 +287,6 @@ TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   EXPECT_EQ(session.end().nodes_changed(), 0U);
   EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, with({.in_place = true}))),
                not_implemented_error);
-  EXPECT_THROW(static_cast<void>(graph::borrow(driver(), g.get())), not_implemented_error);
   recapture_options direct;
   direct.with = engine::direct;
   EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, direct)), not_implemented_error);

@@ -8,8 +8,6 @@
 namespace cugraft::testing {
 namespace {
 
-struct user_object;  // CUuserObject is a pointer
-
 void count_destruction(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
 
 }  // namespace
@@ -133,6 +131,55 @@ void foreign_calls::launch_captured(CUstream stream) const {
   EXPECT_EQ(call("cuGraphExecDestroy", 10000, exec), 0);
 }
 
+CUgraph foreign_calls::end_capture(CUstream stream) const {
+  CUgraph graph = nullptr;
+  EXPECT_EQ(call("cuStreamEndCapture", 10000, stream, &graph), 0);
+  return graph;
+}
+
+int foreign_calls::launch_packed(CUfunction function, unsigned grid, unsigned block,
+                                 CUstream stream, std::span<const std::byte> arguments) const {
+  std::size_t size = arguments.size();
+  // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<std::byte*>(arguments.data()),
+                   reinterpret_cast<void*>(2), &size, nullptr};
+  return call("cuLaunchKernel", 4000, function, grid, 1U, 1U, block, 1U, 1U, 0U, stream,
+              static_cast<void**>(nullptr), static_cast<void**>(extra));
+}
+
+CUgraphExec foreign_calls::instantiate(CUgraph graph, unsigned long long flags) const {
+  CUgraphExec exec = nullptr;
+  EXPECT_EQ(call("cuGraphInstantiateWithFlags", 11040, &exec, graph, flags), 0);
+  return exec;
+}
+
+int foreign_calls::launch(CUgraphExec exec, CUstream stream) const {
+  return call("cuGraphLaunch", 10000, exec, stream);
+}
+
+int foreign_calls::destroy(CUgraph graph) const { return call("cuGraphDestroy", 10000, graph); }
+
+int foreign_calls::destroy(CUgraphExec exec) const {
+  return call("cuGraphExecDestroy", 10000, exec);
+}
+
+int foreign_calls::set_fill(CUgraphNode node, CUdeviceptr target, unsigned char value,
+                            std::size_t bytes) const {
+  const struct {  // CUDA_MEMSET_NODE_PARAMS
+    CUdeviceptr target;
+    std::size_t pitch;
+    unsigned value, element_size;
+    std::size_t width, height;
+  } parameters{target, 0, value, 1, bytes, 1};
+  return call("cuGraphMemsetNodeSetParams", 10000, node, static_cast<const void*>(&parameters));
+}
+
+int foreign_calls::add_empty_node(CUgraph graph) const {
+  CUgraphNode made = nullptr;
+  return call("cuGraphAddEmptyNode", 10000, &made, graph, static_cast<const CUgraphNode*>(nullptr),
+              std::size_t{0});
+}
+
 void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destroyed) const {
   int status = 0;
   unsigned long long id = 0;
@@ -141,11 +188,20 @@ void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destro
                  static_cast<const CUgraphNode**>(nullptr), static_cast<const void**>(nullptr),
                  static_cast<std::size_t*>(nullptr)),
             0);
-  user_object* object = nullptr;
-  ASSERT_EQ(call("cuUserObjectCreate", 11030, &object, static_cast<void*>(&destroyed),
+  attach_user_object(graph, destroyed);
+}
+
+void* foreign_calls::attach_user_object(CUgraph graph, std::atomic<int>& destroyed) const {
+  void* object = nullptr;
+  EXPECT_EQ(call("cuUserObjectCreate", 11030, &object, static_cast<void*>(&destroyed),
                  &count_destruction, 1U, 1U),
             0);
-  ASSERT_EQ(call("cuGraphRetainUserObject", 11030, graph, object, 1U, 1U), 0);
+  EXPECT_EQ(call("cuGraphRetainUserObject", 11030, graph, object, 1U, 1U), 0);
+  return object;
+}
+
+int foreign_calls::detach_user_object(CUgraph graph, void* object) const {
+  return call("cuGraphReleaseUserObject", 11030, graph, object, 1U);
 }
 
 }  // namespace cugraft::testing

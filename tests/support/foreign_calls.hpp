@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <span>
 
 #include "cugraft/driver.hpp"
 #include "cugraft/native.hpp"
@@ -46,8 +47,27 @@ class foreign_calls {
   /// Ends the capture on `stream`, runs what it caught once, and destroys it.
   void launch_captured(CUstream stream) const;
 
+  /// Ends the capture on `stream` and gives what it caught.
+  CUgraph end_capture(CUstream stream) const;
+
+  /// A launch whose arguments come packed, as `extra` takes them.
+  int launch_packed(CUfunction function, unsigned grid, unsigned block, CUstream stream,
+                    std::span<const std::byte> arguments) const;
+
+  CUgraphExec instantiate(CUgraph graph, unsigned long long flags = 0) const;
+  int launch(CUgraphExec exec, CUstream stream) const;
+  int destroy(CUgraph graph) const;
+  int destroy(CUgraphExec exec) const;
+
+  /// Edits a graph that is there: a fill of bytes in one row, and one empty node more.
+  int set_fill(CUgraphNode node, CUdeviceptr target, unsigned char value, std::size_t bytes) const;
+  int add_empty_node(CUgraph graph) const;
+
   /// Attaches an object to the graph that `stream` is captured into; its destructor counts.
   void attach_user_object(CUstream stream, std::atomic<int>& destroyed) const;
+  /// The same of a graph that is there. @return the object, for `detach_user_object`
+  void* attach_user_object(CUgraph graph, std::atomic<int>& destroyed) const;
+  int detach_user_object(CUgraph graph, void* object) const;
 
  private:
   template <class... Arguments>
