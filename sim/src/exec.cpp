@@ -103,6 +103,16 @@ bool may_be_instantiated(const graph& from) {
   return !is_exclusive || !is_instantiated(from.handle);
 }
 
+CUresult bind_memory_of(const graph_exec& which) {
+  for (const exec_node& node : which.nodes) {
+    if (const auto* const alloc = std::get_if<alloc_operation>(&node.work->what))
+      if (const CUresult result = bind_memory(alloc->allocation)) return result;
+    for (const auto& inner : node.inner)
+      if (const CUresult result = bind_memory_of(*inner)) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult check_flags(unsigned long long flags, unsigned long long known) noexcept {
   constexpr unsigned long long exclusive =
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
@@ -177,7 +187,10 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   const instantiation done = instantiate(*source, parameters->flags, *made);
   parameters->result_out = done.result;
   parameters->hErrNode_out = done.at_fault;
-  return done.code;
+  if (done.code != CUDA_SUCCESS || !upload) return done.code;
+  const CUresult uploaded = graph_upload(*made, upload->handle);
+  if (uploaded != CUDA_SUCCESS) table().remove(*made);
+  return uploaded;
 }
 
 // UPLOAD takes a stream, so it comes with parameters only (driver-rules 6.3).
@@ -201,12 +214,14 @@ CUresult impl::graph_exec_get_flags(CUgraphExec of, cuuint64_t* flags) {
   return CUDA_SUCCESS;
 }
 
-// There is nothing to upload; the order of the stream is kept.
+// Binds memory (driver-rules 6.1, 6.3); nothing else has to be brought anywhere. The order of the
+// stream is kept.
 CUresult impl::graph_upload(CUgraphExec which, CUstream on) {
   std::shared_ptr<graph_exec> exec;
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
+  if (const CUresult result = bind_memory_of(*exec)) return result;
   return enqueue_after_launches(*exec, *where, [] { return CUDA_SUCCESS; });
 }
 

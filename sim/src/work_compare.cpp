@@ -9,6 +9,7 @@
 #include "batch_ops.hpp"
 #include "library.hpp"
 #include "overloaded.hpp"
+#include "peer_access.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -101,15 +102,19 @@ bool same_function_context(const kernel_operation& left, const kernel_operation&
   return left.code->owner == right.code->owner;
 }
 
-// 2-D copies are fixed, and so are the kinds of memory.
+// 2-D copies are fixed, and so are the kinds of memory and where it is.
 bool can_patch(const copy_operation& held, const copy_operation& now) {
   if (equal(held, now)) return true;
   return is_one_dimensional(held.parameters) && is_one_dimensional(now.parameters) &&
-         memory_kinds_of(held.parameters) == memory_kinds_of(now.parameters);
+         memory_kinds_of(held.parameters) == memory_kinds_of(now.parameters) &&
+         is_same_place(held.parameters.srcDevice, now.parameters.srcDevice) &&
+         is_same_place(held.parameters.dstDevice, now.parameters.dstDevice);
 }
 
-// Of a fill of several rows value and destination may change, of one row everything but the height.
+// Of a fill of several rows value and destination may change, of one row everything but the height;
+// where the destination is may not.
 bool can_patch(const fill_operation& held, const fill_operation& now) {
+  if (!is_same_place(held.parameters.dst, now.parameters.dst)) return false;
   if (held.parameters.height == 1) return now.parameters.height == 1;
   return shape_of(held.parameters) == shape_of(now.parameters);
 }
