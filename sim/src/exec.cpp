@@ -132,6 +132,9 @@ constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>
 instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
   if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
+  if (const graph_node* const unfit = find_unfit_for_body(from))
+    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+            unfit->handle};
   const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
   if (!exec)
@@ -205,12 +208,15 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   return instantiate(*source, flags, *made).code;
 }
 
-// Without UPLOAD, which is no property of the executable (driver-rules 6.3).
+// Without UPLOAD, which is no property of the executable (driver-rules 6.3), and without
+// USE_NODE_PRIORITY (H200).
 CUresult impl::graph_exec_get_flags(CUgraphExec of, cuuint64_t* flags) {
   std::shared_ptr<graph_exec> found;
   if (const CUresult result = find_exec(of, found)) return result;
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
-  *flags = found->flags & ~static_cast<cuuint64_t>(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+  constexpr cuuint64_t untold =
+      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  *flags = found->flags & ~untold;
   return CUDA_SUCCESS;
 }
 

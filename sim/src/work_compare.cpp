@@ -131,10 +131,11 @@ CUgraphExecUpdateResult check(const kernel_operation& held, const kernel_operati
 }
 
 // A copy made with several rows is taken from the executable's own graph only, unchanged too
-// (facts); one that a setter gave several rows is taken unchanged from any (H200).
+// (facts); one that a setter gave several rows, or that was added by hand and has host memory on a
+// side, is taken unchanged from any (H200).
 CUgraphExecUpdateResult check(const copy_operation& held, const copy_operation& now,
                               const update_conditions& conditions) {
-  const bool is_foreign = (held.made_with_rows || now.made_with_rows) && !conditions.from_origin;
+  const bool is_foreign = now.made_with_rows && !conditions.from_origin;
   return !is_foreign && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
@@ -151,11 +152,11 @@ CUgraphExecUpdateResult check(const batch_operation& held, const batch_operation
                                      : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-// Fixed, and the handles too: those of the k-th conditions have the same number (facts).
+// Fixed, and the handles too: those of the k-th conditions have the same number (facts; result:
+// H200).
 CUgraphExecUpdateResult check(const conditional_operation& held, const conditional_operation& now,
                               const update_conditions&) {
-  return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                          : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+  return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
 }
 
 // Memory nodes are taken from the executable's own graph only (facts).
