@@ -41,9 +41,7 @@ def run_case(program: str, name: str, seconds: float) -> tuple[str, str]:
     """The outcome of one case, and what it printed."""
     command = [program, f"--gtest_filter={name}", "--gtest_brief=0"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=seconds
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired as late:
         return "hang", (late.stdout or b"").decode(errors="replace")
     printed = done.stdout + done.stderr
