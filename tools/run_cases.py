@@ -5,7 +5,7 @@
 A real driver may crash or hang where a case shows a defect of it, and some cases leave the
 context unusable: a process of its own keeps each from the others.
 
-    CUGRAFT_RULES_DRIVER=libcuda.so.1 tools/run_cases.py build/release/tests/sim/sim_rules
+    CUGRAFT_DRIVER=system tools/run_cases.py build/release/tests/sim/sim_rules
     CUGRAFT_DRIVER=system tools/run_cases.py build/release/tests/contract/contract --seconds 600
 """
 

@@ -21,11 +21,16 @@ namespace {
 
 constexpr unsigned most_operations = 256;
 constexpr unsigned wait_kinds = 3;  // the bits of GEQ, EQ, AND and NOR
-constexpr unsigned wait_flush = CU_STREAM_WAIT_VALUE_FLUSH;
 
 bool is_wait(const CUstreamBatchMemOpParams& each) noexcept {
   return each.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
          each.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+
+// Devices here have no remote writes to flush (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES).
+bool is_flush(const CUstreamBatchMemOpParams& each) noexcept {
+  return each.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES ||
+         (is_wait(each) && (each.waitValue.flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0);
 }
 
 bool is_write(const CUstreamBatchMemOpParams& each) noexcept {
@@ -50,13 +55,10 @@ bool is_address(const CUstreamBatchMemOpParams& each, moment when) {
 }
 
 bool is_valid(const CUstreamBatchMemOpParams& each, moment when) {
-  if (is_wait(each))
-    return (value_of(each).flags & ~(wait_kinds | wait_flush)) == 0 && is_address(each, when);
+  if (is_wait(each)) return value_of(each).flags <= wait_kinds && is_address(each, when);
   if (is_write(each))
     return (value_of(each).flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) == 0 &&
            is_address(each, when);
-  if (each.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES)
-    return each.flushRemoteWrites.flags == 0;
   return each.operation == CU_STREAM_MEM_OP_BARRIER &&
          each.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
 }
@@ -120,6 +122,7 @@ CUresult read_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, moment when, batc
   if (!from.paramArray || from.count == 0 || from.count > most_operations || from.flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   made.operations.assign(from.paramArray, from.paramArray + from.count);
+  if (std::ranges::any_of(made.operations, is_flush)) return CUDA_ERROR_NOT_SUPPORTED;
   const auto fits = [&](const CUstreamBatchMemOpParams& each) { return is_valid(each, when); };
   return std::ranges::all_of(made.operations, fits) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -134,11 +137,11 @@ CUresult run_batch(const batch_operation& batch) {
   return CUDA_SUCCESS;
 }
 
-// A flush belongs to the kind of the operation, the way to wait does not.
+// The way to wait may differ.
 bool same_batch_shape(const batch_operation& left, const batch_operation& right) noexcept {
   return std::ranges::equal(left.operations, right.operations, [](const auto& a, const auto& b) {
     if (a.operation != b.operation) return false;
-    if (is_wait(a)) return (a.waitValue.flags & wait_flush) == (b.waitValue.flags & wait_flush);
+    if (is_wait(a)) return true;
     if (is_write(a)) return a.writeValue.flags == b.writeValue.flags;
     return a.memoryBarrier.flags == b.memoryBarrier.flags;
   });

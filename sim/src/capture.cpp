@@ -7,7 +7,6 @@
 
 #include "capture_sequence.hpp"
 #include "check.hpp"
-#include "condition.hpp"
 #include "context.hpp"
 #include "recapture.hpp"
 #include "stream.hpp"
@@ -127,9 +126,6 @@ CUresult capture_operation(stream& on, operation work, const launch_extras& extr
   if (const CUresult result = find_launch_event(extras.programmatic_event, programmatic))
     return result;
   if (const CUresult result = find_launch_event(extras.completion_event, completion)) return result;
-
-  if (sequence->target->is_body && !may_be_in_body(work))
-    return refuse(*sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 
   graph_node* node = nullptr;
   auto dependencies = dependencies_of_next(*capture, extras);

@@ -37,8 +37,8 @@ CUresult capture_guard_event(event& of);
 /// Before a use of the legacy stream of the current context: 906 or success.
 CUresult capture_guard_legacy();
 
-/// Before a synchronisation of the whole current context: 900 (in every thread mode) or success.
-CUresult capture_guard_context();
+/// Before a use of a whole context: 900 (in every thread mode) where a stream of it captures.
+CUresult capture_guard_context(const context& used);
 
 /// Before a call that is unsafe during captures: 900 or success. An H200 with driver 580 treats so:
 /// allocation and release of memory (stream-ordered ones outside of the capture too),

@@ -170,9 +170,9 @@ CUresult capture_guard_legacy() {
   return refuse_where(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, bars_legacy);
 }
 
-CUresult capture_guard_context() {
-  return refuse_where(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, [](const capture_sequence& each) {
-    return any_stream(each, in_current_context);
+CUresult capture_guard_context(const context& used) {
+  return refuse_where(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, [&](const capture_sequence& each) {
+    return any_stream(each, [&](const stream& one) { return one.owner.get() == &used; });
   });
 }
 

@@ -62,6 +62,29 @@ bool any_node(const graph& of, const Predicate& holds) {
   });
 }
 
+bool may_be_in_body(const operation& work) noexcept {
+  switch (type_of(work)) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const graph_node* find_unfit(const graph& of, bool in_body) noexcept {
+  for (const auto& node : of.nodes) {
+    if (in_body && !may_be_in_body(node->work)) return node.get();
+    for (const auto& inner : inner_graphs(node->work))
+      if (const auto* const found = find_unfit(*inner, in_body || inner->is_body)) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 condition_values::condition_values(const std::vector<condition>& of) {
@@ -97,20 +120,8 @@ CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operat
   return CUDA_SUCCESS;
 }
 
-bool may_be_in_body(const operation& work) noexcept {
-  switch (type_of(work)) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return true;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-      return !any_node(*inner_graphs(work).front(),
-                       [](const operation& each) { return !may_be_in_body(each); });
-    default:
-      return false;
-  }
+const graph_node* find_unfit_for_body(const graph& of) noexcept {
+  return find_unfit(of, of.is_body);
 }
 
 bool has_conditional_nodes(const graph& of) noexcept {

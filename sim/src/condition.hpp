@@ -39,8 +39,9 @@ const graph& root_of(const graph& of) noexcept;
 /// Makes the operation of a conditional node of `to`, with empty bodies, and takes its handle.
 CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operation& made);
 
-/// Whether a body of a conditional node may have such a node (driver-rules 7).
-bool may_be_in_body(const operation& work) noexcept;
+/// A node in a body, also of a graph inside, of a kind that bodies may not have (driver-rules 7);
+/// null where there is none. Bodies take such nodes (H200), their graph is not instantiated.
+const graph_node* find_unfit_for_body(const graph& of) noexcept;
 
 /// Whether a graph or one inside it has a conditional node.
 bool has_conditional_nodes(const graph& of) noexcept;

@@ -20,32 +20,42 @@ CUresult check_exists(CUcontext handle) {
   return the_state().contexts.find(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-std::shared_ptr<context> make_context(CUdevice number, device& on) {
+}  // namespace
+
+std::shared_ptr<context> make_context(CUdevice on, CUcontext known) {
   auto made = std::make_shared<context>();
-  made->device = number;
-  if (on.handle)
-    the_state().contexts.replace(on.handle, made);
-  else
-    on.handle = the_state().contexts.add(made);
-  made->handle = on.handle;
+  made->device = on;
+  if (known) the_state().contexts.replace(known, made);
+  made->handle = known ? known : the_state().contexts.add(made);
   made->legacy = std::make_shared<stream>();
   made->legacy->handle = CU_STREAM_LEGACY;
   made->legacy->owner = made;
   return made;
 }
 
+void end_context(context& which) {
+  which.destroyed = true;
+  wait_for_work(which);
+  which.per_thread.clear();
+  which.whole.reset();
+  which.legacy.reset();
+}
+
+bool is_primary(const context& which) noexcept {
+  return the_state().devices[static_cast<std::size_t>(which.device)].handle == which.handle;
+}
+
 std::vector<ticket> all_work(const context& of) {
   std::vector<ticket> work = of.left_work;
   const auto add = [&](const stream& each) { work.push_back(each.queue->last()); };
   add(*of.legacy);
+  if (of.whole) add(*of.whole);
   for (const auto& [thread, each] : of.per_thread) add(*each);
   the_state().streams.for_each([&](const stream& each) {
     if (each.owner.get() == &of) add(each);
   });
   return work;
 }
-
-}  // namespace
 
 CUresult find_context(CUcontext handle, std::shared_ptr<context>& found) {
   found = the_state().contexts.find(handle);
@@ -78,7 +88,8 @@ CUresult impl::device_primary_ctx_retain(CUcontext* context, CUdevice device) {
   if (device < 0 || device >= static_cast<int>(all.devices.size()))
     return CUDA_ERROR_INVALID_DEVICE;
   auto& entry = all.devices[static_cast<std::size_t>(device)];
-  if (entry.retained == 0) entry.primary = make_context(device, entry);
+  if (entry.retained == 0) entry.primary = make_context(device, entry.handle);
+  entry.handle = entry.primary->handle;
   ++entry.retained;
   *context = entry.primary->handle;
   return CUDA_SUCCESS;
@@ -92,10 +103,7 @@ CUresult impl::device_primary_ctx_release(CUdevice device) {
   if (entry.retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
   if (--entry.retained > 0) return CUDA_SUCCESS;
   const auto last = std::move(entry.primary);
-  last->destroyed = true;
-  wait_for_work(*last);
-  last->per_thread.clear();
-  last->legacy.reset();
+  end_context(*last);
   return CUDA_SUCCESS;
 }
 
@@ -131,14 +139,16 @@ CUresult impl::ctx_get_device(CUdevice* device) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   const auto current = the_state().contexts.find(current_context_handle());
   if (!current) return CUDA_ERROR_INVALID_CONTEXT;
-  *device = current->device;  // a primary context that is gone has its device still
+  // A primary context that is gone has its device still.
+  if (current->destroyed && !is_primary(*current)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  *device = current->device;
   return CUDA_SUCCESS;
 }
 
 CUresult impl::ctx_synchronize() {
   std::shared_ptr<context> current;
   if (const CUresult result = current_context(current)) return result;
-  if (const CUresult result = capture_guard_context()) return result;
+  if (const CUresult result = capture_guard_context(*current)) return result;
   if (const CUresult result = capture_guard_unsafe()) return result;
   return synchronize(current);
 }

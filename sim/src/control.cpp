@@ -30,6 +30,13 @@ std::size_t count_primary_contexts() {
   return retained;
 }
 
+std::size_t count_made_contexts() {
+  std::size_t made = 0;
+  the_state().contexts.for_each(
+      [&](const context& each) { made += each.destroyed || is_primary(each) ? 0 : 1; });
+  return made;
+}
+
 class control final : public simulator {
  public:
   void set_version(int version) override {
@@ -105,6 +112,7 @@ class control final : public simulator {
     const auto lock = lock_state();
     live_handles alive;
     alive.primary_contexts = count_primary_contexts();
+    alive.contexts = count_made_contexts();
     alive.streams = the_state().streams.size();
     alive.events = the_state().events.size();
     alive.device_allocations = the_memory().count(memory_kind::device);

@@ -135,6 +135,15 @@ CUresult impl::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t s
       row_copy(size).from(CU_MEMORYTYPE_DEVICE, from).to(CU_MEMORYTYPE_DEVICE, to).all, on);
 }
 
+// The contexts only have to be there: an address says itself where it is.
+CUresult impl::memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                                 CUcontext from_context, std::size_t size, CUstream on) {
+  std::shared_ptr<context> where;
+  if (const CUresult result = find_context(to_context, where)) return result;
+  if (const CUresult result = find_context(from_context, where)) return result;
+  return memcpy_dtod_async(to, from, size, on);
+}
+
 CUresult impl::memcpy_2d_async(const CUDA_MEMCPY2D* copy, CUstream on) {
   return copy ? copy_async(with_depth(*copy), on) : CUDA_ERROR_INVALID_VALUE;
 }

@@ -103,6 +103,16 @@ bool may_be_instantiated(const graph& from) {
   return !is_exclusive || !is_instantiated(from.handle);
 }
 
+CUresult bind_memory_of(const graph_exec& which) {
+  for (const exec_node& node : which.nodes) {
+    if (const auto* const alloc = std::get_if<alloc_operation>(&node.work->what))
+      if (const CUresult result = bind_memory(alloc->allocation)) return result;
+    for (const auto& inner : node.inner)
+      if (const CUresult result = bind_memory_of(*inner)) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult check_flags(unsigned long long flags, unsigned long long known) noexcept {
   constexpr unsigned long long exclusive =
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
@@ -122,6 +132,9 @@ constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>
 instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
   if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
+  if (const graph_node* const unfit = find_unfit_for_body(from))
+    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+            unfit->handle};
   const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
   if (!exec)
@@ -178,7 +191,10 @@ CUresult impl::graph_instantiate_with_params(CUgraphExec* made, CUgraph from,
   const instantiation done = instantiate(*source, parameters->flags, *made);
   parameters->result_out = done.result;
   parameters->hErrNode_out = done.at_fault;
-  return done.code;
+  if (done.code != CUDA_SUCCESS || !upload) return done.code;
+  const CUresult uploaded = graph_upload(*made, upload->handle);
+  if (uploaded != CUDA_SUCCESS) table().remove(*made);
+  return uploaded;
 }
 
 // UPLOAD takes a stream, so it comes with parameters only (driver-rules 6.3).
@@ -194,21 +210,26 @@ CUresult impl::graph_instantiate_with_flags(CUgraphExec* made, CUgraph from,
   return instantiate(*source, flags, *made).code;
 }
 
-// Without UPLOAD, which is no property of the executable (driver-rules 6.3).
+// Without UPLOAD, which is no property of the executable (driver-rules 6.3), and without
+// USE_NODE_PRIORITY (H200).
 CUresult impl::graph_exec_get_flags(CUgraphExec of, cuuint64_t* flags) {
   std::shared_ptr<graph_exec> found;
   if (const CUresult result = find_exec(of, found)) return result;
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
-  *flags = found->flags & ~static_cast<cuuint64_t>(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+  constexpr cuuint64_t untold =
+      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  *flags = found->flags & ~untold;
   return CUDA_SUCCESS;
 }
 
-// There is nothing to upload; the order of the stream is kept.
+// Binds memory (driver-rules 6.1, 6.3); nothing else has to be brought anywhere. The order of the
+// stream is kept.
 CUresult impl::graph_upload(CUgraphExec which, CUstream on) {
   std::shared_ptr<graph_exec> exec;
   if (const CUresult result = find_exec(which, exec)) return result;
   std::shared_ptr<stream> where;
   if (const CUresult result = begin_on(on, where)) return result;
+  if (const CUresult result = bind_memory_of(*exec)) return result;
   return enqueue_after_launches(*exec, *where, [] { return CUDA_SUCCESS; });
 }
 

@@ -108,7 +108,7 @@ std::optional<refusal> pair_levels(const graph& update, graph_exec& exec,
     const auto contents = inner_graphs(node->work);
     const auto& held = exec.nodes[pairs.partner_of(*node)].inner;
     if (contents.size() != held.size())
-      return refusal{CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node.get()};
+      return refusal{CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, node.get()};
     for (std::size_t i = 0; i < held.size(); ++i)
       if (auto refused = pair_levels(*contents[i], *held[i], levels)) return refused;
   }
@@ -200,7 +200,7 @@ CUresult impl::graph_exec_update(CUgraphExec which, CUgraph from,
   return CUDA_SUCCESS;
 }
 
-// The same limits as for a whole graph, and the nodes' order too (driver-rules 5.2).
+// The same limits as for a whole graph, and the nodes' order too (driver-rules 5.2; code: H200).
 CUresult impl::graph_exec_child_graph_node_set_params(CUgraphExec which, CUgraphNode node,
                                                       CUgraph content) {
   std::shared_ptr<graph_exec> exec;
@@ -212,8 +212,8 @@ CUresult impl::graph_exec_child_graph_node_set_params(CUgraphExec which, CUgraph
   if (!std::holds_alternative<child_operation>(held->work->what)) return CUDA_ERROR_INVALID_VALUE;
   graph_exec& inner = *held->inner.front();
   std::vector<level> levels;
-  if (match(*update, inner, exec->flags, levels)) return CUDA_ERROR_INVALID_VALUE;
-  if (!std::ranges::all_of(levels, is_in_order)) return CUDA_ERROR_INVALID_VALUE;
+  if (match(*update, inner, exec->flags, levels) || !std::ranges::all_of(levels, is_in_order))
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
   for (const level& each : levels) take_values(each);
   return CUDA_SUCCESS;
 }

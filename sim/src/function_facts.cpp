@@ -43,6 +43,9 @@ needs needs_of(function_id id) noexcept {
     case function_id::ctx_pop_current:
     case function_id::ctx_set_current:
     case function_id::ctx_get_current:
+    case function_id::ctx_create:
+    case function_id::ctx_destroy:
+    case function_id::device_can_access_peer:
     case function_id::thread_exchange_stream_capture_mode:
       return needs::initialisation;
     default:

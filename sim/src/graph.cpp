@@ -44,6 +44,8 @@ bool is_edge_data(const CUgraphEdgeData& data) noexcept {
   std::abort();
 }
 
+void make_root(graph_node& node) noexcept { node.made_root = node.owner->next_made_root++; }
+
 void forget(graph_node& node) {
   tables().nodes.remove(node.handle);
   for (const auto& inner : inner_graphs(node.work)) {
@@ -110,6 +112,7 @@ graph_node& add_node(graph& to, operation work, const std::vector<dependency>& d
   node->owner = &to;
   node->work = std::move(work);
   node->local_id = to.next_local_id++;
+  make_root(*node);
   for (const dependency& each : dependencies) add_edge(*node, each);
   return *node;
 }
@@ -118,6 +121,7 @@ void add_edge(graph_node& to, const dependency& from) {
   const auto made = to.dependencies.insert(to.dependencies.end(), from);
   auto& dependents = from.node->dependents;
   dependents.emplace_hint(dependents.end(), &to, made);
+  to.made_root = 0;
 }
 
 void remove_edge(graph_node& from, graph_node& to) {
@@ -125,6 +129,7 @@ void remove_edge(graph_node& from, graph_node& to) {
   to.dependencies.erase(edge->second);
   from.dependents.erase(edge);
   if (from.dependents.empty()) leave_open(from);
+  if (to.dependencies.empty()) make_root(to);
 }
 
 std::shared_ptr<graph> copy_graph(const graph& original) {
@@ -132,11 +137,13 @@ std::shared_ptr<graph> copy_graph(const graph& original) {
   made->cloned_from = original.handle;
   made->objects = original.objects;
   made->next_left_open = original.next_left_open;
+  made->next_made_root = original.next_made_root;
   std::unordered_map<const graph_node*, graph_node*> copies;
   for (const auto& node : original.nodes) {
     graph_node& copy = add_node(*made, copy_of(node->work), {});
     copy.local_id = node->local_id;
     copy.left_open = node->left_open;
+    copy.made_root = node->made_root;
     copies[node.get()] = &copy;
     made->copies[node->handle] = copy.handle;
   }
@@ -149,7 +156,10 @@ std::shared_ptr<graph> copy_graph(const graph& original) {
 
 void drop_node(graph_node& gone) {
   graph& of = *gone.owner;
-  for (const auto& [dependent, edge] : gone.dependents) dependent->dependencies.erase(edge);
+  for (const auto& [dependent, edge] : gone.dependents) {
+    dependent->dependencies.erase(edge);
+    if (dependent->dependencies.empty()) make_root(*dependent);
+  }
   while (!gone.dependencies.empty()) remove_edge(*gone.dependencies.front().node, gone);
   forget(gone);
   const auto id_of = [](const auto& node) { return node->local_id; };
@@ -189,6 +199,14 @@ std::vector<graph_node*> sinks_of(const graph& of) {
     if (!has_dependents(*node)) sinks.push_back(node.get());
   std::ranges::stable_sort(sinks, {}, &graph_node::left_open);
   return sinks;
+}
+
+std::vector<graph_node*> roots_of(const graph& of) {
+  std::vector<graph_node*> roots;
+  for (const auto& node : of.nodes)
+    if (node->dependencies.empty()) roots.push_back(node.get());
+  std::ranges::sort(roots, std::ranges::greater{}, &graph_node::made_root);
+  return roots;
 }
 
 CUresult read_dependencies(const graph& of, const CUgraphNode* nodes, const CUgraphEdgeData* data,

@@ -48,6 +48,9 @@ struct graph_node {
   /// 4.2).
   std::uint64_t left_open = ~std::uint64_t{0};
 
+  /// When the node was last left without a dependency; 0 with some.
+  std::uint64_t made_root = 0;
+
   /// What the getters handed out; gone when the parameters change.
   std::shared_ptr<parameter_view> view;
 };
@@ -77,6 +80,7 @@ struct graph {
   bool undefined = false;  ///< a re-capture failed: only destroying it works (driver-rules, R9)
   unsigned next_local_id = 0;
   std::uint64_t next_left_open = 1;
+  std::uint64_t next_made_root = 1;
 };
 
 /// The graph of this handle; INVALID_VALUE where there is none or it is undefined.
@@ -109,7 +113,8 @@ graph_node& add_node(graph& to, operation work, const std::vector<dependency>& d
 /// Makes `from` the last dependency of a node; it is none yet.
 void add_edge(graph_node& to, const dependency& from);
 
-/// Takes an edge away; a node without dependents is left open by that.
+/// Takes an edge away; a node without dependents is left open by that, one without dependencies
+/// becomes a root.
 void remove_edge(graph_node& from, graph_node& to);
 
 /// The graphs inside a node: the content of a child, the bodies of a conditional node.
@@ -129,6 +134,9 @@ bool has_dependents(const graph_node& node) noexcept;
 
 /// Nodes without dependents, in the order in which they were left so.
 std::vector<graph_node*> sinks_of(const graph& of);
+
+/// Nodes without dependencies, the last to become so first (H200).
+std::vector<graph_node*> roots_of(const graph& of);
 
 /// Turns the arrays of an API call into dependencies: INVALID_VALUE for null, foreign or stale
 /// nodes, and for edge data that there is not. `data` may be null.

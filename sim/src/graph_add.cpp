@@ -18,6 +18,13 @@
 namespace cugraft_sim {
 namespace {
 
+// Whether a whole-graph update will know it as a copy of several rows: those between device memory
+// (facts), not those with host memory (H200).
+bool is_made_with_rows(const CUDA_MEMCPY3D& copy) noexcept {
+  return !is_one_dimensional(copy) && copy.srcMemoryType != CU_MEMORYTYPE_HOST &&
+         copy.dstMemoryType != CU_MEMORYTYPE_HOST;
+}
+
 bool has_duplicates(const std::vector<dependency>& dependencies) {
   std::vector<const graph_node*> nodes;
   for (const dependency& each : dependencies) nodes.push_back(each.node);
@@ -36,7 +43,6 @@ CUresult add_by_hand(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, st
     return result;
   if (has_duplicates(dependencies)) return CUDA_ERROR_INVALID_VALUE;
   if (found->recapturing) return CUDA_ERROR_NOT_SUPPORTED;
-  if (found->is_body && !may_be_in_body(work)) return CUDA_ERROR_NOT_SUPPORTED;
   const graph_node shape{.work = work};
   for (const dependency& each : dependencies)
     if (!is_edge(*each.node, shape, each.data)) return CUDA_ERROR_INVALID_VALUE;
@@ -94,14 +100,10 @@ CUresult move_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std
 
 CUresult add_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
                    const CUgraphNodeParams& parameters, const CUgraphEdgeData* data) {
-  switch (ownership_of(parameters)) {
-    case 0:
-      return clone_child(made, to, nodes, count, parameters.graph.graph, data);
-    case 1:
-      return move_child(made, to, nodes, count, parameters.graph.graph, data);
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+  constexpr int moves = 1;  // an ownership that is none clones (H200)
+  return ownership_of(parameters) == moves
+             ? move_child(made, to, nodes, count, parameters.graph.graph, data)
+             : clone_child(made, to, nodes, count, parameters.graph.graph, data);
 }
 
 CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
@@ -182,7 +184,7 @@ CUresult impl::graph_add_memcpy_node(CUgraphNode* made, CUgraph to, const CUgrap
   if (const CUresult result = find_context(in, where)) return result;
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
   operation work;
-  const copy_operation nothing{{}, !is_one_dimensional(*parameters)};
+  const copy_operation nothing{{}, is_made_with_rows(*parameters)};
   if (const CUresult result = with_copy({in, nothing}, *parameters, work)) return result;
   return add_by_hand(made, to, nodes, count, std::move(work));
 }
@@ -260,7 +262,7 @@ bool nothing_of(const CUgraphNodeParams& parameters, operation& nothing) {
       nothing.what = kernel_operation{};
       return true;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-      nothing.what = copy_operation{{}, !is_one_dimensional(parameters.memcpy.copyParams)};
+      nothing.what = copy_operation{{}, is_made_with_rows(parameters.memcpy.copyParams)};
       return true;
     case CU_GRAPH_NODE_TYPE_MEMSET:
       nothing.what = fill_operation{};

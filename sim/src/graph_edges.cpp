@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "entry.hpp"
@@ -19,12 +17,6 @@ struct named_edge {
   CUgraphEdgeData data;
 };
 
-bool is_twice(const std::vector<named_edge>& edges) {
-  std::set<std::pair<graph_node*, graph_node*>> seen;
-  return !std::ranges::all_of(
-      edges, [&](const named_edge& each) { return seen.emplace(each.from, each.to).second; });
-}
-
 CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
                     const CUgraphEdgeData* data, std::size_t count,
                     std::vector<named_edge>& edges) {
@@ -38,18 +30,19 @@ CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
     if (sources[i].node == targets[i].node) return CUDA_ERROR_INVALID_VALUE;
     edges.push_back({sources[i].node, targets[i].node, sources[i].data});
   }
-  return is_twice(edges) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  return CUDA_SUCCESS;
 }
 
 bool is_there(const named_edge& edge) { return edge.from->dependents.contains(edge.to); }
 
-bool is_there_as_named(const named_edge& edge) {
+bool is_there_with_its_data(const named_edge& edge) {
   const auto found = edge.from->dependents.find(edge.to);
   return found != edge.from->dependents.end() && *found->second == dependency{edge.from, edge.data};
 }
 
 }  // namespace
 
+// An edge that is there already ends the call; those before it stay (H200).
 CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
                                       const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
                                       std::size_t count) {
@@ -57,22 +50,31 @@ CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
   if (const CUresult result = read_edges(to, from_nodes, to_nodes, data, count, edges))
     return result;
   for (const named_edge& each : edges)
-    if (is_there(each) || !is_edge(*each.from, *each.to, each.data))
-      return CUDA_ERROR_INVALID_VALUE;
-  for (const named_edge& each : edges) add_edge(*each.to, {each.from, each.data});
+    if (!is_edge(*each.from, *each.to, each.data)) return CUDA_ERROR_INVALID_VALUE;
+  for (const named_edge& each : edges) {
+    if (is_there(each)) return CUDA_ERROR_INVALID_VALUE;
+    add_edge(*each.to, {each.from, each.data});
+  }
   return CUDA_SUCCESS;
 }
 
-// An edge is named with its data (driver-rules 9.3). With memory nodes all edges stay (6.2).
+// An edge is named with its data (driver-rules 9.3), or without any (H200). With memory nodes all
+// edges stay (6.2).
 CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_nodes,
                                          const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
                                          std::size_t count) {
   std::vector<named_edge> edges;
   if (const CUresult result = read_edges(from, from_nodes, to_nodes, data, count, edges))
     return result;
-  if (!std::ranges::all_of(edges, is_there_as_named)) return CUDA_ERROR_INVALID_VALUE;
+  const auto is_known = [&](const named_edge& each) {
+    return data ? is_there_with_its_data(each) : is_there(each);
+  };
+  if (!std::ranges::all_of(edges, is_known)) return CUDA_ERROR_INVALID_VALUE;
   if (!edges.empty() && has_memory_nodes(*edges.front().to->owner)) return CUDA_ERROR_NOT_SUPPORTED;
-  for (const named_edge& each : edges) remove_edge(*each.from, *each.to);
+  for (const named_edge& each : edges) {
+    if (!is_there(each)) return CUDA_ERROR_INVALID_VALUE;  // it was named twice
+    remove_edge(*each.from, *each.to);
+  }
   return CUDA_SUCCESS;
 }
 

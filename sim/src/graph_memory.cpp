@@ -137,6 +137,16 @@ bool register_graph_allocation(const std::shared_ptr<graph_allocation>& made) {
   return true;
 }
 
+// What is kept for a launch never keeps memory from others, so it is only asked for here.
+CUresult bind_memory(const std::shared_ptr<graph_allocation>& of) {
+  const std::scoped_lock lock(books().mutex);
+  if (of->is_backed) return CUDA_SUCCESS;
+  if (!the_memory().commit(of->size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  the_memory().uncommit(of->size);
+  count_as_used(*of);
+  return CUDA_SUCCESS;
+}
+
 graph_memory_usage usage_of_graphs(CUdevice on) {
   const std::scoped_lock lock(books().mutex);
   return books().usage[on];

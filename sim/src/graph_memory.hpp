@@ -130,6 +130,10 @@ bool is_memory_node(const operation& work) noexcept;
 /// Whether the graph or one inside it has allocation or free nodes.
 bool has_memory_nodes(const graph& which);
 
+/// Sets memory aside for the next launch, where that has not been done: it counts as used by
+/// graphs. OUT_OF_MEMORY where there is none left.
+CUresult bind_memory(const std::shared_ptr<graph_allocation>& of);
+
 /// Memory of graphs on a device, in whole pages.
 struct graph_memory_usage {
   std::uint64_t used = 0;

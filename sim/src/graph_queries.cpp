@@ -83,8 +83,7 @@ CUresult impl::graph_get_root_nodes(CUgraph of, CUgraphNode* nodes, std::size_t*
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(of, found)) return result;
   std::vector<CUgraphNode> roots;
-  for (const auto& node : found->nodes)
-    if (node->dependencies.empty()) roots.push_back(node->handle);
+  for (const graph_node* const node : roots_of(*found)) roots.push_back(node->handle);
   return give_nodes(roots, nodes, count);
 }
 

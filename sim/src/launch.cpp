@@ -86,6 +86,7 @@ CUresult pack_buffer(void** extra, const ptx::entry& entry, CUresult too_long,
 // A buffer that is longer than the parameters gives `too_long`.
 CUresult pack_arguments(void** pointers, void** extra, CUresult too_long,
                         kernel_operation& kernel) {
+  if (extra && extra[0] == CU_LAUNCH_PARAM_END && pointers) extra = nullptr;  // as an H200 does
   if (pointers && extra) return CUDA_ERROR_INVALID_VALUE;
   const ptx::entry& entry = *kernel.code->code->entry;
   if (!extra) return pack_pointers(pointers, entry, kernel.arguments);

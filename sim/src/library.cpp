@@ -104,6 +104,15 @@ CUresult find_function(CUfunction handle, const std::shared_ptr<context>& where,
   return CUDA_SUCCESS;
 }
 
+void forget_code_of(const context& gone) {
+  state& all = the_state();
+  all.kernels.for_each([&](kernel& each) {
+    const auto function = each.functions.extract(&gone);
+    if (!function.empty()) all.functions.remove(function.mapped());
+  });
+  all.libraries.for_each([&](library& each) { each.globals.erase(&gone); });
+}
+
 CUresult impl::library_load_data(CUlibrary* made, const void* image, CUjit_option* options,
                                  void** values, unsigned option_count, CUlibraryOption*, void**,
                                  unsigned) {

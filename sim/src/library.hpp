@@ -60,6 +60,9 @@ struct function {
   std::map<CUfunction_attribute, int> set_attributes;
 };
 
+/// Forgets the functions and variables that a context has of all libraries.
+void forget_code_of(const context& gone);
+
 /// The function of this handle, which may be a CUkernel that was cast (driver-rules 1.3): then the
 /// one for `where`. INVALID_HANDLE where there is none.
 CUresult find_function(CUfunction handle, const std::shared_ptr<context>& where,

@@ -52,6 +52,9 @@ class memory_map : public ptx::memory {
   /// Ends an allocation of this kind that begins at `begin`; false if there is none.
   bool release(std::uint64_t begin, memory_kind kind);
 
+  /// Ends what belongs to a context; stream-ordered memory belongs to none.
+  void release_all_of(CUcontext owner);
+
   /// Marks the allocation as given to cuMemFreeAsync; false if there is none or it is marked.
   bool start_release(std::uint64_t begin);
 
@@ -85,6 +88,7 @@ class memory_map : public ptx::memory {
 
  private:
   bool reserve();
+  void end(std::map<std::uint64_t, allocation>::iterator which);
   std::optional<std::uint64_t> find_gap(std::uint64_t span, std::uint64_t from,
                                         std::uint64_t end) const;
   const allocation* look_up(std::uint64_t address) const;

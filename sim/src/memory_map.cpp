@@ -114,15 +114,28 @@ void memory_map::unmap_graph_memory(std::uint64_t begin, std::uint64_t id) {
   of.id = 0;
 }
 
+// Needs the mutex.
+void memory_map::end(std::map<std::uint64_t, allocation>::iterator which) {
+  const std::uint64_t bytes = pages_of(which->second.size);
+  close_pages(which->first, bytes);
+  used_ -= bytes;
+  allocations_.erase(which);
+}
+
 bool memory_map::release(std::uint64_t begin, memory_kind kind) {
   const std::scoped_lock lock(mutex_);
   const auto found = allocations_.find(begin);
   if (found == allocations_.end() || found->second.kind != kind) return false;
-  const std::uint64_t bytes = pages_of(found->second.size);
-  close_pages(begin, bytes);
-  used_ -= bytes;
-  allocations_.erase(found);
+  end(found);
   return true;
+}
+
+void memory_map::release_all_of(CUcontext owner) {
+  const std::scoped_lock lock(mutex_);
+  for (auto each = allocations_.begin(); each != allocations_.end();) {
+    const auto candidate = each++;
+    if (candidate->second.origin.context == owner) end(candidate);
+  }
 }
 
 bool memory_map::start_release(std::uint64_t begin) {

@@ -30,8 +30,14 @@ bool has_clean_end(const CUmemPoolProps& properties) noexcept {
                      [](std::byte each) { return each == std::byte{0}; });
 }
 
-bool is_access(const CUmemAccessDesc& access) noexcept {
-  return access.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE && is_on_device(access.location);
+// Codes: H200.
+CUresult check_access(std::span<const CUmemAccessDesc> all) noexcept {
+  if (all.size() > the_state().devices.size()) return CUDA_ERROR_INVALID_VALUE;
+  for (const CUmemAccessDesc& each : all) {
+    if (each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!is_on_device(each.location)) return CUDA_ERROR_INVALID_DEVICE;
+  }
+  return CUDA_SUCCESS;
 }
 
 // Not both in the graph of the allocation and elsewhere, and not twice in one graph.
@@ -60,10 +66,9 @@ CUresult check_properties(const CUmemPoolProps& properties) {
 CUresult make_alloc(const CUmemPoolProps& properties, std::span<const CUmemAccessDesc> access,
                     std::uint64_t size, CUcontext context, operation& made) {
   if (const CUresult result = check_properties(properties)) return result;
-  const bool fits = size > 0 && properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
-                    access.size() <= the_state().devices.size() &&
-                    std::ranges::all_of(access, is_access);
-  if (!fits) return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
+  if (const CUresult result = check_access(access)) return result;
   const auto allocation = std::make_shared<graph_allocation>();
   allocation->size = size;
   allocation->properties = properties;

@@ -10,6 +10,7 @@
 #include "library.hpp"
 #include "memory.hpp"
 #include "overloaded.hpp"
+#include "peer_access.hpp"
 #include "ptx/run.hpp"
 #include "state.hpp"
 
@@ -62,7 +63,8 @@ CUresult run(const kernel_operation& kernel, condition_values* conditions) {
   how.parameters = kernel.arguments;
   how.globals = function.globals->data();
   how.hook_context = conditions;
-  const ptx::run_result result = ptx::run(*code.module, *code.entry, how, the_memory());
+  reachable_memory memory(*function.owner);
+  const ptx::run_result result = ptx::run(*code.module, *code.entry, how, memory);
   if (!result) say(result.message);
   return result_of(result.kind);
 }

@@ -90,6 +90,9 @@ CUresult submit(stream& on, operation work, const launch_extras& extras) {
 
 CUresult enqueue(stream& on, std::function<CUresult()> task, std::vector<ticket> after) {
   std::vector<ticket> earlier = implicit_order(on);
+  std::vector<ticket>& barrier = on.owner->barrier;
+  std::erase_if(barrier, [](const ticket& each) { return each.done(); });
+  std::ranges::copy(barrier, std::back_inserter(earlier));
   std::ranges::move(after, std::back_inserter(earlier));
   const auto run = [task = std::move(task), owner = on.owner] {
     if (owner->failure != CUDA_SUCCESS) return;

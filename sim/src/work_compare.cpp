@@ -9,6 +9,7 @@
 #include "batch_ops.hpp"
 #include "library.hpp"
 #include "overloaded.hpp"
+#include "peer_access.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -101,15 +102,19 @@ bool same_function_context(const kernel_operation& left, const kernel_operation&
   return left.code->owner == right.code->owner;
 }
 
-// 2-D copies are fixed, and so are the kinds of memory.
+// 2-D copies are fixed, and so are the kinds of memory and where it is.
 bool can_patch(const copy_operation& held, const copy_operation& now) {
   if (equal(held, now)) return true;
   return is_one_dimensional(held.parameters) && is_one_dimensional(now.parameters) &&
-         memory_kinds_of(held.parameters) == memory_kinds_of(now.parameters);
+         memory_kinds_of(held.parameters) == memory_kinds_of(now.parameters) &&
+         is_same_place(held.parameters.srcDevice, now.parameters.srcDevice) &&
+         is_same_place(held.parameters.dstDevice, now.parameters.dstDevice);
 }
 
-// Of a fill of several rows value and destination may change, of one row everything but the height.
+// Of a fill of several rows value and destination may change, of one row everything but the height;
+// where the destination is may not.
 bool can_patch(const fill_operation& held, const fill_operation& now) {
+  if (!is_same_place(held.parameters.dst, now.parameters.dst)) return false;
   if (held.parameters.height == 1) return now.parameters.height == 1;
   return shape_of(held.parameters) == shape_of(now.parameters);
 }
@@ -126,10 +131,11 @@ CUgraphExecUpdateResult check_change(const kernel_operation& held, const kernel_
 }
 
 // A copy made with several rows is taken from the executable's own graph only, unchanged too
-// (facts); one that a setter gave several rows is taken unchanged from any (H200).
+// (facts); one that a setter gave several rows, or that was added by hand and has host memory on a
+// side, is taken unchanged from any (H200).
 CUgraphExecUpdateResult check_change(const copy_operation& held, const copy_operation& now,
                                      const update_conditions& conditions) {
-  const bool is_foreign = (held.made_with_rows || now.made_with_rows) && !conditions.from_origin;
+  const bool is_foreign = now.made_with_rows && !conditions.from_origin;
   return !is_foreign && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
@@ -146,11 +152,11 @@ CUgraphExecUpdateResult check_change(const batch_operation& held, const batch_op
                                      : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-// Fixed, and the handles too: those of the k-th conditions have the same number (facts).
+// Fixed, and the handles too: those of the k-th conditions have the same number (facts; result:
+// H200).
 CUgraphExecUpdateResult check_change(const conditional_operation& held,
                                      const conditional_operation& now, const update_conditions&) {
-  return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                          : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+  return equal(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
 }
 
 // Memory nodes are taken from the executable's own graph only (facts).

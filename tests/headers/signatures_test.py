@@ -47,6 +47,10 @@ class SignaturesTest(unittest.TestCase):
     def test_a_function_newer_than_the_header(self):
         self.assertTrue(self.compiles(signatures.Function("cuFini", 12050, "cuFini", "()")))
 
+    def test_an_earlier_form_that_the_header_has_replaced(self):
+        replaced = signatures.Function("cuFini", 2000, "cuFini_v2", "()", "earlier")
+        self.assertTrue(self.compiles(replaced))
+
     def test_types_of_ours(self):
         ours = "(::cugraft::newer::flags)"
         self.assertTrue(self.compiles(signatures.Function("cuInit", 2000, "cuInit", ours)))
@@ -58,7 +62,7 @@ class ReadTest(unittest.TestCase):
         line = LINE.format("mem_alloc", "cuMemAlloc", 3020, "cuMemAlloc_v2", "(size_t)")
         self.assertEqual(
             signatures.read_functions(line),
-            [signatures.Function("cuMemAlloc", 3020, "cuMemAlloc_v2", "(size_t)")],
+            [signatures.Function("cuMemAlloc", 3020, "cuMemAlloc_v2", "(size_t)", "required")],
         )
 
     def test_a_line_of_another_form(self):

@@ -79,13 +79,43 @@ TEST_F(BatchRules, ArgumentsAreChecked) {
   EXPECT_EQ(cu().stream_write_value32(first(), address(0) + 1, 1, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().stream_write_value32(first(), address(0), 1, 8), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().stream_wait_value32(first(), address(0), 1, 8), CUDA_ERROR_INVALID_VALUE);
+}
+
+// One case each, as one of the calls crashed on an H200: most likely that without an array.
+TEST_F(BatchRules, ABatchHasNoFlags) {
   CUstreamBatchMemOpParams one = write(1);
-  EXPECT_EQ(cu().stream_batch_mem_op(first(), 1, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().stream_batch_mem_op(first(), 1, &one, 1), CUDA_ERROR_INVALID_VALUE);
-  std::vector<CUstreamBatchMemOpParams> many(257, one);
+}
+
+TEST_F(BatchRules, ABatchHasAtMost256Operations) {
+  std::vector<CUstreamBatchMemOpParams> many(257, write(1));
   EXPECT_EQ(cu().stream_batch_mem_op(first(), 257, many.data(), 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(BatchRules, AnOperationIsOfAKnownKind) {
+  CUstreamBatchMemOpParams one = write(1);
   one.operation = static_cast<CUstreamBatchMemOpType>(77);
   EXPECT_EQ(cu().stream_batch_mem_op(first(), 1, &one, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(BatchRules, ABatchHasAnArray) {
+  CUGRAFT_NEEDS_SIMULATOR();
+  EXPECT_EQ(cu().stream_batch_mem_op(first(), 1, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(BatchRules, AFlushNeedsADeviceThatCanFlush) {
+  int can_flush = 0;
+  ASSERT_EQ(
+      cu().device_get_attribute(&can_flush, CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, device_),
+      CUDA_SUCCESS);
+  if (can_flush) GTEST_SKIP() << "the device can flush";
+  EXPECT_EQ(
+      cu().stream_wait_value32(first(), address(0), 0,
+                               CU_STREAM_WAIT_VALUE_EQ | unsigned{CU_STREAM_WAIT_VALUE_FLUSH}),
+      CUDA_ERROR_NOT_SUPPORTED);
+  CUstreamBatchMemOpParams flush{};
+  flush.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
+  EXPECT_EQ(cu().stream_batch_mem_op(first(), 1, &flush, 0), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 TEST_F(BatchRules, R2_2_ACaptureMakesANode) {
@@ -131,7 +161,7 @@ TEST_F(BatchRules, TheGenericFormIsTheSame) {
   EXPECT_EQ(cu().graph_node_set_params(made, &parameters), CUDA_SUCCESS);
 }
 
-// Addresses, values and the way to wait may change; the operations, their number and flushes not.
+// Addresses, values and the way to wait may change; the operations and their number not.
 TEST_F(BatchRules, R5_2_SettersOfAnExecutable) {
   const CUgraph graph = empty_graph();
   const CUgraphNode node = add(graph, {write(5), wait(5, CU_STREAM_WAIT_VALUE_EQ)});
@@ -140,8 +170,6 @@ TEST_F(BatchRules, R5_2_SettersOfAnExecutable) {
   EXPECT_EQ(run(exec, 1), 8U);
   EXPECT_EQ(set(exec, node, {write(8)}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(set(exec, node, {wait(5, 1), write(5)}), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(set(exec, node, {write(5), wait(5, 1U | CU_STREAM_WAIT_VALUE_FLUSH)}),
-            CUDA_ERROR_INVALID_VALUE);
   values_[1] = 0;
   EXPECT_EQ(run(exec, 1), 8U);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -16,36 +17,38 @@ namespace {
 
 class CheckMode : public ::testing::Test {
  protected:
-  CheckMode() {
+  void SetUp() override {
+    CUGRAFT_NEEDS_SIMULATOR();
+    cu_.emplace(driver_under_test::fresh_simulator());
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    cu_.control().set_check_mode(true);
-    EXPECT_EQ(cu_->init(0), CUDA_SUCCESS);
-    EXPECT_EQ(cu_->device_primary_ctx_retain(&context_, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cu_->ctx_push_current(context_), CUDA_SUCCESS);
-    EXPECT_EQ(cu_->stream_create_with_priority(&stream_, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cu_->event_create(&event_, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
-    EXPECT_EQ(cu_->graph_create(&graph_, 0), CUDA_SUCCESS);
+    cu().control().set_check_mode(true);
+    EXPECT_EQ(cu()->init(0), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->device_primary_ctx_retain(&context_, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->ctx_push_current(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->stream_create_with_priority(&stream_, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->event_create(&event_, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->graph_create(&graph_, 0), CUDA_SUCCESS);
   }
 
   void begin(CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) {
-    EXPECT_EQ(cu_->stream_begin_capture(stream_, mode), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->stream_begin_capture(stream_, mode), CUDA_SUCCESS);
   }
 
   CUgraphNode add_node() {
     CUgraphNode made = nullptr;
-    EXPECT_EQ(cu_->graph_add_empty_node(&made, graph_, nullptr, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->graph_add_empty_node(&made, graph_, nullptr, 0), CUDA_SUCCESS);
     return made;
   }
 
   CUgraphExec instantiate() {
     CUgraphExec made = nullptr;
-    EXPECT_EQ(cu_->graph_instantiate_with_flags(&made, graph_, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->graph_instantiate_with_flags(&made, graph_, 0), CUDA_SUCCESS);
     return made;
   }
 
   CUlibrary load() {
     CUlibrary made = nullptr;
-    EXPECT_EQ(cu_->library_load_data(&made, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+    EXPECT_EQ(cu()->library_load_data(&made, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
               CUDA_SUCCESS);
     return made;
   }
@@ -60,12 +63,14 @@ class CheckMode : public ::testing::Test {
 
   CUuserObject make_object(CUhostFn destroy, void* data) {
     CUuserObject made = nullptr;
-    EXPECT_EQ(cu_->user_object_create(&made, data, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+    EXPECT_EQ(cu()->user_object_create(&made, data, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
               CUDA_SUCCESS);
     return made;
   }
 
-  driver_under_test cu_ = driver_under_test::fresh_simulator();
+  driver_under_test& cu() { return *cu_; }
+
+  std::optional<driver_under_test> cu_;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent event_ = nullptr;
@@ -75,9 +80,9 @@ class CheckMode : public ::testing::Test {
 TEST_F(CheckMode, IsOffUnlessAskedFor) {
   const auto plain = driver_under_test::fresh_simulator();
   EXPECT_EQ(plain->init(0), CUDA_SUCCESS);
-  EXPECT_EQ(cu_->stream_destroy(stream_), CUDA_SUCCESS);
-  cu_.control().set_check_mode(false);
-  EXPECT_EQ(cu_->stream_query(stream_), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cu()->stream_destroy(stream_), CUDA_SUCCESS);
+  cu().control().set_check_mode(false);
+  EXPECT_EQ(cu()->stream_query(stream_), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 TEST_F(CheckMode, IsAskedForByTheEnvironment) {
@@ -101,8 +106,8 @@ TEST_F(CheckMode, IsAskedForByTheEnvironment) {
 TEST_F(CheckMode, DestroyedStream) {
   EXPECT_DEATH(
       {
-        cu_->stream_destroy(stream_);
-        cu_->event_record(event_, stream_);
+        cu()->stream_destroy(stream_);
+        cu()->event_record(event_, stream_);
       },
       "cugraft_sim: check mode: cuEventRecord got stream 0x10, which is gone: a handle is not used "
       "after its destruction");
@@ -110,12 +115,12 @@ TEST_F(CheckMode, DestroyedStream) {
 
 TEST_F(CheckMode, DestroyedStreamOfALaunch) {
   CUkernel kernel = nullptr;
-  ASSERT_EQ(cu_->library_get_kernel(&kernel, load(), "nothing"), CUDA_SUCCESS);
+  ASSERT_EQ(cu()->library_get_kernel(&kernel, load(), "nothing"), CUDA_SUCCESS);
   const CUlaunchConfig config = one_thread(stream_);
   EXPECT_DEATH(
       {
-        cu_->stream_destroy(stream_);
-        cu_->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr);
+        cu()->stream_destroy(stream_);
+        cu()->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr);
       },
       "cuLaunchKernelEx got stream 0x10, which is gone");
 }
@@ -123,8 +128,8 @@ TEST_F(CheckMode, DestroyedStreamOfALaunch) {
 TEST_F(CheckMode, DestroyedEvent) {
   EXPECT_DEATH(
       {
-        cu_->event_destroy(event_);
-        cu_->stream_wait_event(stream_, event_, 0);
+        cu()->event_destroy(event_);
+        cu()->stream_wait_event(stream_, event_, 0);
       },
       "cuStreamWaitEvent got event 0x1, which is gone");
 }
@@ -135,14 +140,14 @@ TEST_F(CheckMode, DestroyedGraphAndItsNodes) {
   CUgraphNodeType type{};
   EXPECT_DEATH(
       {
-        cu_->graph_destroy(graph_);
-        cu_->graph_clone(&clone, graph_);
+        cu()->graph_destroy(graph_);
+        cu()->graph_clone(&clone, graph_);
       },
       "cuGraphClone got graph 0x1, which is gone");
   EXPECT_DEATH(
       {
-        cu_->graph_destroy(graph_);
-        cu_->graph_node_get_type(node, &type);
+        cu()->graph_destroy(graph_);
+        cu()->graph_node_get_type(node, &type);
       },
       "cuGraphNodeGetType got node 0x1, which is gone");
 }
@@ -152,8 +157,8 @@ TEST_F(CheckMode, DestroyedNodeAmongDependencies) {
   CUgraphNode made = nullptr;
   EXPECT_DEATH(
       {
-        cu_->graph_destroy_node(node);
-        cu_->graph_add_empty_node(&made, graph_, &node, 1);
+        cu()->graph_destroy_node(node);
+        cu()->graph_add_empty_node(&made, graph_, &node, 1);
       },
       "cuGraphAddEmptyNode got node 0x1, which is gone");
 }
@@ -162,8 +167,8 @@ TEST_F(CheckMode, DestroyedExecutable) {
   const CUgraphExec exec = instantiate();
   EXPECT_DEATH(
       {
-        cu_->graph_exec_destroy(exec);
-        cu_->graph_launch(exec, stream_);
+        cu()->graph_exec_destroy(exec);
+        cu()->graph_launch(exec, stream_);
       },
       "cuGraphLaunch got executable graph 0x1, which is gone");
 }
@@ -172,22 +177,22 @@ TEST_F(CheckMode, UnloadedLibraryAndItsKernels) {
   const CUlibrary library = load();
   CUkernel kernel = nullptr;
   CUfunction function = nullptr;
-  ASSERT_EQ(cu_->library_get_kernel(&kernel, library, "nothing"), CUDA_SUCCESS);
-  ASSERT_EQ(cu_->kernel_get_function(&function, kernel), CUDA_SUCCESS);
+  ASSERT_EQ(cu()->library_get_kernel(&kernel, library, "nothing"), CUDA_SUCCESS);
+  ASSERT_EQ(cu()->kernel_get_function(&function, kernel), CUDA_SUCCESS);
   const CUlaunchConfig config = one_thread(stream_);
   // A kernel that stands for its function is no misuse.
-  EXPECT_EQ(cu_->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr),
+  EXPECT_EQ(cu()->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr),
             CUDA_SUCCESS);
   EXPECT_DEATH(
       {
-        cu_->library_unload(library);
-        cu_->library_get_kernel(&kernel, library, "nothing");
+        cu()->library_unload(library);
+        cu()->library_get_kernel(&kernel, library, "nothing");
       },
       "cuLibraryGetKernel got library 0x1, which is gone");
   EXPECT_DEATH(
       {
-        cu_->library_unload(library);
-        cu_->launch_kernel_ex(&config, function, nullptr, nullptr);
+        cu()->library_unload(library);
+        cu()->launch_kernel_ex(&config, function, nullptr, nullptr);
       },
       "cuLaunchKernelEx got function 0x[0-9a-f]+, which is gone");
 }
@@ -196,8 +201,8 @@ TEST_F(CheckMode, DestroyedUserObject) {
   const CUuserObject object = make_object([](void*) {}, nullptr);
   EXPECT_DEATH(
       {
-        cu_->user_object_release(object, 1);
-        cu_->graph_retain_user_object(graph_, object, 1, 0);
+        cu()->user_object_release(object, 1);
+        cu()->graph_retain_user_object(graph_, object, 1, 0);
       },
       "cuGraphRetainUserObject got user object 0x1, which is gone");
 }
@@ -212,17 +217,17 @@ TEST_F(CheckMode, SecondDestruction) {
     destroy();
   };
   const std::string once = ", which is gone already: a handle is destroyed once";
-  EXPECT_DEATH(twice([&] { cu_->stream_destroy(stream_); }),
+  EXPECT_DEATH(twice([&] { cu()->stream_destroy(stream_); }),
                "cuStreamDestroy got stream 0x10" + once);
-  EXPECT_DEATH(twice([&] { cu_->event_destroy(event_); }), "cuEventDestroy got event 0x1" + once);
-  EXPECT_DEATH(twice([&] { cu_->graph_destroy(graph_); }), "cuGraphDestroy got graph 0x1" + once);
-  EXPECT_DEATH(twice([&] { cu_->graph_destroy_node(node); }),
+  EXPECT_DEATH(twice([&] { cu()->event_destroy(event_); }), "cuEventDestroy got event 0x1" + once);
+  EXPECT_DEATH(twice([&] { cu()->graph_destroy(graph_); }), "cuGraphDestroy got graph 0x1" + once);
+  EXPECT_DEATH(twice([&] { cu()->graph_destroy_node(node); }),
                "cuGraphDestroyNode got node 0x1" + once);
-  EXPECT_DEATH(twice([&] { cu_->graph_exec_destroy(exec); }),
+  EXPECT_DEATH(twice([&] { cu()->graph_exec_destroy(exec); }),
                "cuGraphExecDestroy got executable graph 0x1" + once);
-  EXPECT_DEATH(twice([&] { cu_->library_unload(library); }),
+  EXPECT_DEATH(twice([&] { cu()->library_unload(library); }),
                "cuLibraryUnload got library 0x1" + once);
-  EXPECT_DEATH(twice([&] { cu_->user_object_release(object, 1); }),
+  EXPECT_DEATH(twice([&] { cu()->user_object_release(object, 1); }),
                "cuUserObjectRelease got user object 0x1" + once);
 }
 
@@ -230,7 +235,7 @@ TEST_F(CheckMode, CaptureOpenWhenItsStreamIsDestroyed) {
   EXPECT_DEATH(
       {
         begin();
-        cu_->stream_destroy(stream_);
+        cu()->stream_destroy(stream_);
       },
       "cuStreamDestroy got the stream of capture 1, begun on stream 0x10, still open: a capture is "
       "ended before that");
@@ -243,10 +248,10 @@ TEST_F(CheckMode, CaptureOpenWhenItsThreadEnds) {
   // Another thread may end a relaxed one.
   std::thread([&] { begin(CU_STREAM_CAPTURE_MODE_RELAXED); }).join();
   CUgraph made = nullptr;
-  EXPECT_EQ(cu_->stream_end_capture(stream_, &made), CUDA_SUCCESS);
+  EXPECT_EQ(cu()->stream_end_capture(stream_, &made), CUDA_SUCCESS);
   std::thread([&] {
     begin();
-    EXPECT_EQ(cu_->stream_end_capture(stream_, &made), CUDA_SUCCESS);
+    EXPECT_EQ(cu()->stream_end_capture(stream_, &made), CUDA_SUCCESS);
   }).join();
 }
 
@@ -275,35 +280,35 @@ constexpr const char* from_callback =
     "may not call the driver";
 
 TEST_F(CheckMode, HostFunctionThatCallsTheDriver) {
-  query call{&cu_, stream_};
+  query call{&cu(), stream_};
   EXPECT_DEATH(
       {
-        cu_->launch_host_func(stream_, query::run, &call);
-        cu_->stream_synchronize(stream_);
+        cu()->launch_host_func(stream_, query::run, &call);
+        cu()->stream_synchronize(stream_);
       },
       from_callback);
 }
 
 TEST_F(CheckMode, DestructorThatCallsTheDriver) {
-  query call{&cu_, stream_};
+  query call{&cu(), stream_};
   EXPECT_DEATH(
       {
-        cu_->user_object_release(make_object(query::run, &call), 1);
-        cu_.control().settle();
+        cu()->user_object_release(make_object(query::run, &call), 1);
+        cu().control().settle();
       },
       from_callback);
 }
 
 TEST_F(CheckMode, KernelThatCallsTheDriver) {
-  query call{&cu_, stream_};
-  cu_.control().register_kernel("nothing", [&](const kernel_call&) { query::run(&call); });
+  query call{&cu(), stream_};
+  cu().control().register_kernel("nothing", [&](const kernel_call&) { query::run(&call); });
   CUkernel kernel = nullptr;
-  ASSERT_EQ(cu_->library_get_kernel(&kernel, load(), "nothing"), CUDA_SUCCESS);
+  ASSERT_EQ(cu()->library_get_kernel(&kernel, load(), "nothing"), CUDA_SUCCESS);
   const CUlaunchConfig config = one_thread(stream_);
   EXPECT_DEATH(
       {
-        cu_->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr);
-        cu_->stream_synchronize(stream_);
+        cu()->launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), nullptr, nullptr);
+        cu()->stream_synchronize(stream_);
       },
       from_callback);
 }

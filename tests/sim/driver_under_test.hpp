@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The driver that the rule tests are about: the simulator, or the library that CUGRAFT_RULES_DRIVER
-// names, as "libcuda.so.1" on a machine with a GPU. It is loaded and used as any program does it.
+// The driver that the rule tests are about: the simulator, or what CUGRAFT_DRIVER asks for: a path,
+// or "system" for the machine's libcuda.so.1. It is loaded and used as any program does it.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "cuda_api.hpp"
@@ -98,8 +99,9 @@ class driver_under_test {
   }
 
   static std::string default_path() {
-    const char* const asked = std::getenv("CUGRAFT_RULES_DRIVER");
-    return asked ? asked : simulator_path();
+    const char* const asked = std::getenv("CUGRAFT_DRIVER");
+    if (!asked || *asked == '\0') return simulator_path();
+    return asked == std::string_view("system") ? "libcuda.so.1" : asked;
   }
 
   void resolve() {

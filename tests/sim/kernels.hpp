@@ -5,7 +5,7 @@ namespace cugraft_sim {
 
 /// Kernels of the rule tests:
 ///   write_index(unsigned* out)            out[i] = i
-///   add(unsigned* out, unsigned value)    out[i] += value
+///   add(unsigned* out, unsigned value)    out[i] += value, also where several run at once
 ///   mixed(char, double, short, unsigned*) *pointer = sum of the others
 ///   nothing()
 /// where i is the thread of the whole grid.
@@ -32,7 +32,7 @@ inline constexpr const char* rules_ptx = R"(
 
 .visible .entry add(.param .u64 out, .param .u32 value)
 {
-  .reg .b32 %r<8>;
+  .reg .b32 %r<6>;
   .reg .b64 %rd<5>;
   ld.param.u64 %rd1, [out];
   ld.param.u32 %r1, [value];
@@ -43,9 +43,7 @@ inline constexpr const char* rules_ptx = R"(
   mad.lo.s32 %r5, %r2, %r3, %r4;
   mul.wide.u32 %rd3, %r5, 4;
   add.s64 %rd4, %rd2, %rd3;
-  ld.global.u32 %r6, [%rd4];
-  add.s32 %r7, %r6, %r1;
-  st.global.u32 [%rd4], %r7;
+  red.global.add.u32 [%rd4], %r1;
   ret;
 }
 

@@ -129,6 +129,15 @@ TEST_F(MemoryFailures, R6_1_WorkThatIsDroppedLeavesNoMemory) {
   EXPECT_EQ(cu().mem_free(memory), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(MemoryFailures, R6_3_AnUploadWithoutMemory) {
+  const CUgraphExec exec = instantiate([&] { free(alloc()); });
+  driver_->control().set_device_memory(0);
+  EXPECT_EQ(cu().graph_upload(exec, streams_[0]), CUDA_ERROR_OUT_OF_MEMORY);
+  driver_->control().set_device_memory(1U << 20);
+  EXPECT_EQ(cu().graph_upload(exec, streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(launch_and_wait(exec), CUDA_SUCCESS);
+}
+
 TEST_F(MemoryFailures, R6_1_ALaunchThatIsDroppedGivesItsMemoryBack) {
   CUdeviceptr memory = 0;
   const CUgraphExec exec = instantiate([&] { memory = alloc(); });

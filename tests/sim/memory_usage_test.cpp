@@ -45,6 +45,31 @@ TEST_F(MemoryUsage, R6_1_WhatIsFreedIsKeptUntilATrim) {
   EXPECT_EQ(values_[0], 7U);
 }
 
+TEST_F(MemoryUsage, R6_3_AnUploadBindsMemory) {
+  const CUgraph graph = whole();
+  const CUgraphExec exec = instantiate(graph);
+  ASSERT_EQ(cu().device_graph_mem_trim(device_), CUDA_SUCCESS);
+  const cuuint64_t before = graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+  EXPECT_EQ(cu().graph_upload(exec, first()), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(first()), CUDA_SUCCESS);
+  const cuuint64_t uploaded = graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+  EXPECT_GE(uploaded, before + bytes);
+  launch_and_wait(exec);
+  EXPECT_EQ(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), uploaded) << "the launch has it";
+  EXPECT_EQ(values_[0], 7U);
+  destroy(exec);
+  ASSERT_EQ(cu().device_graph_mem_trim(device_), CUDA_SUCCESS);
+  CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+  parameters.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+  parameters.hUploadStream = first();
+  CUgraphExec at_once = nullptr;
+  ASSERT_EQ(cu().graph_instantiate_with_params(&at_once, graph, &parameters), CUDA_SUCCESS);
+  execs_.push_back(at_once);
+  EXPECT_EQ(cu().stream_synchronize(first()), CUDA_SUCCESS);
+  EXPECT_GE(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), before + bytes)
+      << "uploaded with the instantiation";
+}
+
 TEST_F(MemoryUsage, R6_1_HighestUsesAreReset) {
   launch_and_wait(instantiate(whole()));
   cuuint64_t zero = 0, one = 1;

@@ -66,6 +66,16 @@ class RowRules : public GraphTest {
     return found;
   }
 
+  // A graph made by hand with the copy of another.
+  CUgraph rebuilt(CUgraph from) {
+    const CUDA_MEMCPY3D same = copy_of(from);
+    const CUgraph made = empty_graph();
+    CUgraphNode node = nullptr;
+    EXPECT_EQ(cu().graph_add_memcpy_node(&node, made, nullptr, 0, &same, current_context()),
+              CUDA_SUCCESS);
+    return made;
+  }
+
   CUDA_MEMSET_NODE_PARAMS fill_of(CUgraph graph) {
     CUDA_MEMSET_NODE_PARAMS found{};
     EXPECT_EQ(cu().graph_memset_node_get_params(nodes(graph)[0], &found), CUDA_SUCCESS);
@@ -129,7 +139,7 @@ TEST_F(RowRules, RowsAreFilled) {
 }
 
 // Facts, Setters: what a copy with a direction reads back as.
-TEST_F(RowRules, CopiesReadBackWithTheirKindsOfMemory) {
+TEST_F(RowRules, Facts_CopiesReadBackWithTheirKindsOfMemory) {
   const CUgraph graph = capture([&] {
     EXPECT_EQ(cu().memcpy_htod_async(device_, host_, 64, first()), CUDA_SUCCESS);
     EXPECT_EQ(cu().memcpy_dtod_async(device_ + 64, device_, 64, first()), CUDA_SUCCESS);
@@ -150,7 +160,7 @@ TEST_F(RowRules, CopiesReadBackWithTheirKindsOfMemory) {
 }
 
 // Facts, Whole-graph update.
-TEST_F(RowRules, ATwoDimensionalCopyIsUpdatedFromItsOwnGraphOnly) {
+TEST_F(RowRules, Facts_ATwoDimensionalCopyIsUpdatedFromItsOwnGraphOnly) {
   const CUgraph graph = graph_of(up());
   const CUgraphExec exec = instantiate(graph);
   EXPECT_EQ(update(exec, graph_of(up())), parameters);
@@ -158,17 +168,27 @@ TEST_F(RowRules, ATwoDimensionalCopyIsUpdatedFromItsOwnGraphOnly) {
   EXPECT_EQ(update(exec, graph), CU_GRAPH_EXEC_UPDATE_SUCCESS);
 }
 
-TEST_F(RowRules, ATwoDimensionalCopyRebuiltByHandIsRefusedToo) {
+// A copy from host memory, added by hand with the parameters of the captured one, is taken (H200).
+TEST_F(RowRules, ATwoDimensionalCopyOfHostMemoryRebuiltByHandIsTaken) {
   const CUgraph graph = graph_of(up());
-  const CUDA_MEMCPY3D same = copy_of(graph);
-  const CUgraph rebuilt = empty_graph();
-  CUgraphNode node = nullptr;
-  ASSERT_EQ(cu().graph_add_memcpy_node(&node, rebuilt, nullptr, 0, &same, current_context()),
-            CUDA_SUCCESS);
-  EXPECT_EQ(update(instantiate(graph), rebuilt), parameters);
+  EXPECT_EQ(update(instantiate(graph), rebuilt(graph)), CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  EXPECT_EQ(update(instantiate(rebuilt(graph)), rebuilt(graph)), CU_GRAPH_EXEC_UPDATE_SUCCESS)
+      << "both by hand";
+  EXPECT_EQ(update(instantiate(rebuilt(graph)), graph), parameters) << "from the captured one";
 }
 
-TEST_F(RowRules, ATwoDimensionalFillMayChangeItsValueOnly) {
+// Facts, User objects and attributes: copies between device memory.
+TEST_F(RowRules, Facts_ATwoDimensionalCopyRebuiltByHandIsRefusedToo) {
+  CUDA_MEMCPY2D copy = up();
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcHost = nullptr;
+  copy.srcDevice = device_ + 2048;
+  const CUgraph graph = graph_of(copy);
+  EXPECT_EQ(update(instantiate(graph), rebuilt(graph)), parameters);
+  EXPECT_EQ(update(instantiate(rebuilt(graph)), rebuilt(graph)), parameters) << "both by hand";
+}
+
+TEST_F(RowRules, Facts_ATwoDimensionalFillMayChangeItsValueOnly) {
   const CUgraphExec exec = instantiate(graph_of_fill(1, 4));
   EXPECT_EQ(update(exec, graph_of_fill(9, 4)), CU_GRAPH_EXEC_UPDATE_SUCCESS);
   EXPECT_EQ(update(exec, graph_of_fill(9, 5)), parameters);
@@ -307,8 +327,22 @@ TEST_F(OlderLaunchRules, TheOlderLaunchMakesTheSameNode) {
 }
 
 TEST_F(OlderLaunchRules, R1_3_ArgumentsComeInOneForm) {
-  void* extra[]{CU_LAUNCH_PARAM_END};
+  struct {
+    CUdeviceptr out;
+    unsigned value;
+  } buffer{address(0), 2};
+  std::size_t size = 12;
+  void* extra[]{CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                CU_LAUNCH_PARAM_END};
   EXPECT_EQ(launch_old(1, extra), CUDA_ERROR_INVALID_VALUE);
+}
+
+// A second form that names no buffer is none (H200).
+TEST_F(OlderLaunchRules, R1_3_AnEmptySecondFormIsNone) {
+  void* extra[]{CU_LAUNCH_PARAM_END};
+  EXPECT_EQ(launch_old(3, extra), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(first()), CUDA_SUCCESS);
+  EXPECT_EQ(values_[0], 3U);
 }
 
 TEST_F(OlderLaunchRules, R1_4_ACooperativeLaunchHasTheAttribute) {

@@ -24,6 +24,7 @@ void world_check::expect_unchanged() const {
   expect_same("contexts on the stack", simulator_.context_stack_depth(), context_depth_);
   expect_same("capturing streams", now.capturing_streams, live_.capturing_streams);
   expect_same("primary contexts", now.primary_contexts, live_.primary_contexts);
+  expect_same("contexts", now.contexts, live_.contexts);
   expect_same("streams", now.streams, live_.streams);
   expect_same("events", now.events, live_.events);
   expect_same("device allocations", now.device_allocations, live_.device_allocations);

@@ -40,6 +40,7 @@ struct call {
 /// What exists at this moment.
 struct live_handles {
   std::size_t primary_contexts = 0;  ///< retained devices
+  std::size_t contexts = 0;          ///< that programs made
   std::size_t streams = 0;
   std::size_t events = 0;
   std::size_t device_allocations = 0;

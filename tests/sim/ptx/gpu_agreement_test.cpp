@@ -9,7 +9,7 @@
 #include "sim/driver_under_test.hpp"
 #include "sim/ptx/instruction_runner.hpp"
 
-// The interpreter against a GPU, bit by bit: for machines that have one (CUGRAFT_RULES_DRIVER).
+// The interpreter against a GPU, bit by bit: for machines that have one (CUGRAFT_DRIVER=system).
 namespace cugraft_sim {
 namespace {
 
@@ -26,7 +26,7 @@ class GpuAgreementTest : public Rules {
  protected:
   void SetUp() override {
     Rules::SetUp();
-    if (driver().is_simulator()) GTEST_SKIP() << "needs a GPU: CUGRAFT_RULES_DRIVER=libcuda.so.1";
+    if (driver().is_simulator()) GTEST_SKIP() << "needs a GPU: CUGRAFT_DRIVER=system";
   }
 
   /// What the device makes of the rows.

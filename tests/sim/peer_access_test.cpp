@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "sim/driver_under_test.hpp"
+#include "sim/kernels.hpp"
+
+// Two devices: who reaches whose memory, copies between them, and captures over both.
+
+namespace cugraft_sim {
+namespace {
+
+class PeerRules : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const bool is_simulated = driver_under_test::shared().is_simulator();
+    driver_.emplace(is_simulated ? driver_under_test::fresh_simulator()
+                                 : driver_under_test::shared());
+    if (is_simulated) driver_->control().set_device_count(2);
+    ASSERT_EQ(cu().init(0), CUDA_SUCCESS);
+    int devices = 0, can = 0;
+    ASSERT_EQ(cu().device_get_count(&devices), CUDA_SUCCESS);
+    if (devices < 2) GTEST_SKIP() << "needs two devices";
+    ASSERT_EQ(cu().device_can_access_peer(&can, 0, 1), CUDA_SUCCESS);
+    if (!can) GTEST_SKIP() << "the first two devices are no peers";
+    for (int i = 0; i < 2; ++i) prepare(i);
+    ASSERT_EQ(cu().ctx_set_current(contexts_[0]), CUDA_SUCCESS);
+  }
+
+  void TearDown() override {
+    for (int i = 0; i < 2; ++i) {
+      if (!contexts_[i]) continue;
+      EXPECT_EQ(cu().ctx_set_current(contexts_[i]), CUDA_SUCCESS);
+      cu().stream_destroy(streams_[i]);
+      cu().event_destroy(events_[i]);
+      cu().mem_free(memory_[i]);
+    }
+    if (library_) cu().library_unload(library_);
+    if (contexts_[1]) cu().device_primary_ctx_release(1);
+    if (contexts_[0]) cu().device_primary_ctx_release(0);
+    cu().ctx_set_current(nullptr);
+  }
+
+  void prepare(int device) {
+    ASSERT_EQ(cu().device_primary_ctx_retain(&contexts_[device], device), CUDA_SUCCESS);
+    ASSERT_EQ(cu().ctx_set_current(contexts_[device]), CUDA_SUCCESS);
+    if (!library_)
+      ASSERT_EQ(
+          cu().library_load_data(&library_, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+          CUDA_SUCCESS);
+    ASSERT_EQ(cu().stream_create_with_priority(&streams_[device], CU_STREAM_NON_BLOCKING, 0),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cu().event_create(&events_[device], CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+    ASSERT_EQ(cu().mem_alloc(&memory_[device], bytes), CUDA_SUCCESS);
+    ASSERT_EQ(cu().memset_d32_async(memory_[device], 0, bytes / 4, streams_[device]), CUDA_SUCCESS);
+    ASSERT_EQ(cu().stream_synchronize(streams_[device]), CUDA_SUCCESS);
+  }
+
+  const driver_functions& cu() { return **driver_; }
+
+  CUresult add(CUstream on, CUdeviceptr to, unsigned value) {
+    CUkernel kernel = nullptr;
+    EXPECT_EQ(cu().library_get_kernel(&kernel, library_, "add"), CUDA_SUCCESS);
+    void* arguments[] = {&to, &value};
+    CUlaunchConfig config{};
+    config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    config.hStream = on;
+    return cu().launch_kernel_ex(&config, reinterpret_cast<CUfunction>(kernel), arguments, nullptr);
+  }
+
+  CUresult copy(CUstream on, std::size_t size = bytes) {
+    return cu().memcpy_peer_async(memory_[1], contexts_[1], memory_[0], contexts_[0], size, on);
+  }
+
+  // The first element of a device's memory.
+  unsigned read(int device) {
+    unsigned value = 0;
+    EXPECT_EQ(cu().memcpy_dtoh_async(&value, memory_[device], sizeof value, streams_[device]),
+              CUDA_SUCCESS);
+    EXPECT_EQ(cu().stream_synchronize(streams_[device]), CUDA_SUCCESS);
+    return value;
+  }
+
+  CUgraph end_capture() {
+    CUgraph graph = nullptr;
+    EXPECT_EQ(cu().stream_end_capture(streams_[0], &graph), CUDA_SUCCESS);
+    return graph;
+  }
+
+  void run(CUgraph graph) {
+    CUgraphExec exec = nullptr;
+    ASSERT_EQ(cu().graph_instantiate_with_flags(&exec, graph, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cu().graph_launch(exec, streams_[0]), CUDA_SUCCESS);
+    EXPECT_EQ(cu().stream_synchronize(streams_[0]), CUDA_SUCCESS);
+    EXPECT_EQ(cu().graph_exec_destroy(exec), CUDA_SUCCESS);
+  }
+
+  static constexpr std::size_t bytes = 64;
+
+  std::optional<driver_under_test> driver_;
+  CUcontext contexts_[2]{};
+  CUstream streams_[2]{};
+  CUevent events_[2]{};
+  CUdeviceptr memory_[2]{};
+  CUlibrary library_ = nullptr;
+};
+
+TEST_F(PeerRules, R1_2B_PeersAreTwoDevices) {
+  int can = 7;
+  EXPECT_EQ(cu().device_can_access_peer(&can, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(can, 0);
+  EXPECT_EQ(cu().device_can_access_peer(&can, 0, 1000), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(cu().device_can_access_peer(nullptr, 0, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(PeerRules, R1_2C_AccessIsEnabledOnce) {
+  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[0], 0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[1], 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu().ctx_disable_peer_access(contexts_[1]), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[1], 0), CUDA_SUCCESS);
+  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[1], 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+  EXPECT_EQ(cu().ctx_disable_peer_access(contexts_[1]), CUDA_SUCCESS);
+  EXPECT_EQ(cu().ctx_disable_peer_access(contexts_[1]), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+}
+
+TEST_F(PeerRules, R1_2C_AKernelReachesTheMemoryOfAPeer) {
+  ASSERT_EQ(cu().ctx_enable_peer_access(contexts_[1], 0), CUDA_SUCCESS);
+  EXPECT_EQ(add(streams_[0], memory_[1], 5), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(read(1), 5U);
+  EXPECT_EQ(cu().ctx_disable_peer_access(contexts_[1]), CUDA_SUCCESS);
+}
+
+// Access is in one direction.
+TEST_F(PeerRules, R1_2C_AKernelDoesNotReachOtherMemory) {
+  if (!driver_->is_simulator()) GTEST_SKIP() << "needs the simulator's control";  // ends a context
+  ASSERT_EQ(cu().ctx_enable_peer_access(contexts_[1], 0), CUDA_SUCCESS);
+  EXPECT_EQ(add(streams_[1], memory_[0], 5), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(streams_[1]), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(PeerRules, R1_2G_CopiesBetweenDevicesNeedNoAccess) {
+  EXPECT_EQ(add(streams_[0], memory_[0], 6), CUDA_SUCCESS);
+  EXPECT_EQ(copy(streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(read(1), 6U);
+  EXPECT_EQ(copy(streams_[0], 0), CUDA_SUCCESS);
+  EXPECT_EQ(
+      cu().memcpy_peer_async(memory_[1], nullptr, memory_[0], contexts_[0], bytes, streams_[0]),
+      CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_F(PeerRules, R2_2_ACopyBetweenDevicesIsANode) {
+  ASSERT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(add(streams_[0], memory_[0], 7), CUDA_SUCCESS);
+  EXPECT_EQ(copy(streams_[0]), CUDA_SUCCESS);
+  const CUgraph graph = end_capture();
+  std::vector<CUgraphNode> nodes(2);
+  std::size_t count = 2;
+  ASSERT_EQ(cu().graph_get_nodes(graph, nodes.data(), &count), CUDA_SUCCESS);
+  ASSERT_EQ(count, 2U);
+  CUgraphNodeType type{};
+  EXPECT_EQ(cu().graph_node_get_type(nodes[1], &type), CUDA_SUCCESS);
+  EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_MEMCPY);
+  run(graph);
+  EXPECT_EQ(read(1), 7U);
+  EXPECT_EQ(cu().graph_destroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(PeerRules, R2_2_AStreamOfAnotherDeviceJoinsACapture) {
+  ASSERT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(add(streams_[0], memory_[0], 8), CUDA_SUCCESS);
+  EXPECT_EQ(cu().event_record(events_[0], streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_wait_event(streams_[1], events_[0], 0), CUDA_SUCCESS);
+  EXPECT_EQ(copy(streams_[1]), CUDA_SUCCESS);
+  EXPECT_EQ(add(streams_[1], memory_[1], 1), CUDA_SUCCESS);
+  EXPECT_EQ(cu().event_record(events_[1], streams_[1]), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_wait_event(streams_[0], events_[1], 0), CUDA_SUCCESS);
+  const CUgraph graph = end_capture();
+  run(graph);
+  EXPECT_EQ(read(1), 9U);
+  EXPECT_EQ(cu().graph_destroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(PeerRules, R4_3_TheDevicesOfACopyAreFixed) {
+  CUdeviceptr here = 0;
+  ASSERT_EQ(cu().mem_alloc(&here, bytes), CUDA_SUCCESS);
+  const auto copy_to = [&](CUdeviceptr to) {
+    EXPECT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    EXPECT_EQ(cu().memcpy_dtod_async(to, memory_[0], bytes, streams_[0]), CUDA_SUCCESS);
+    return end_capture();
+  };
+  const CUgraph held = copy_to(here), other = copy_to(memory_[1]);
+  CUgraphExec exec = nullptr;
+  ASSERT_EQ(cu().graph_instantiate_with_flags(&exec, held, 0), CUDA_SUCCESS);
+  CUgraphExecUpdateResultInfo why{};
+  EXPECT_EQ(cu().graph_exec_update(exec, other, &why), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT_EQ(why.result, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+  EXPECT_EQ(cu().graph_exec_destroy(exec), CUDA_SUCCESS);
+  for (const CUgraph each : {held, other}) EXPECT_EQ(cu().graph_destroy(each), CUDA_SUCCESS);
+  EXPECT_EQ(cu().mem_free(here), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace cugraft_sim
