@@ -39,7 +39,7 @@ void manual_loop::destroy_executable() {
 }
 
 void manual_loop::run(manual_way way, step_clock& watch) {
-  CUgraph graph = capture(watch);
+  CUgraph graph = capture(watch);  // left over where a check fails: the benchmark is over then
   if (way == manual_way::update) {
     CUgraphExecUpdateResultInfo info = {};
     check(raw_.graph_exec_update(exec_, graph, &info), "cuGraphExecUpdate");
