@@ -46,10 +46,11 @@ class PeerRules : public ::testing::Test {
   void prepare(int device) {
     ASSERT_EQ(cu().device_primary_ctx_retain(&contexts_[device], device), CUDA_SUCCESS);
     ASSERT_EQ(cu().ctx_set_current(contexts_[device]), CUDA_SUCCESS);
-    if (!library_)
+    if (!library_) {
       ASSERT_EQ(
           cu().library_load_data(&library_, rules_ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
           CUDA_SUCCESS);
+    }
     ASSERT_EQ(cu().stream_create_with_priority(&streams_[device], CU_STREAM_NON_BLOCKING, 0),
               CUDA_SUCCESS);
     ASSERT_EQ(cu().event_create(&events_[device], CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
