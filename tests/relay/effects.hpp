@@ -70,6 +70,17 @@ struct effect<function_id::mem_alloc_async> {
 };
 
 template <>
+struct effect<function_id::mem_alloc_from_pool_async> {
+  template <class Function>
+  static CUresult run(Function function, CUdeviceptr* made, std::size_t bytes, CUmemoryPool pool,
+                      CUstream stream) {
+    const bool is_node = is_capturing(stream);
+    const CUresult result = function(made, bytes, pool, stream);
+    return is_node ? result : live().device_allocations.added(result, made);
+  }
+};
+
+template <>
 struct effect<function_id::mem_free_async> {
   template <class Function>
   static CUresult run(Function function, CUdeviceptr memory, CUstream stream) {
