@@ -6,6 +6,7 @@
 
 #include "context.hpp"
 #include "entry.hpp"
+#include "library.hpp"
 #include "state.hpp"
 
 namespace cugraft_sim {
@@ -76,13 +77,24 @@ bool may_be_in_body(const operation& work) noexcept {
   }
 }
 
-const graph_node* find_unfit(const graph& of, bool in_body) noexcept {
+bool is_of_context(const operation& work, CUcontext wanted) noexcept {
+  const auto* const kernel = std::get_if<kernel_operation>(&work.what);
+  return !kernel || kernel->code->owner->handle == wanted;
+}
+
+// `body` is the context of the conditional node around the graph; null outside of bodies.
+unfit_node find_unfit(const graph& of, CUcontext body) noexcept {
   for (const auto& node : of.nodes) {
-    if (in_body && !may_be_in_body(node->work)) return node.get();
-    for (const auto& inner : inner_graphs(node->work))
-      if (const auto* const found = find_unfit(*inner, in_body || inner->is_body)) return found;
+    if (body && !may_be_in_body(node->work))
+      return {node.get(), CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED};
+    if (body && !is_of_context(node->work, body))
+      return {node.get(), CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED};
+    for (const auto& inner : inner_graphs(node->work)) {
+      const unfit_node found = find_unfit(*inner, inner->is_body ? node->work.context : body);
+      if (found.node) return found;
+    }
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace
@@ -120,9 +132,7 @@ CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operat
   return CUDA_SUCCESS;
 }
 
-const graph_node* find_unfit_for_body(const graph& of) noexcept {
-  return find_unfit(of, of.is_body);
-}
+unfit_node find_unfit_for_body(const graph& of) noexcept { return find_unfit(of, nullptr); }
 
 bool has_conditional_nodes(const graph& of) noexcept {
   return any_node(of, [](const operation& each) {

@@ -39,9 +39,16 @@ const graph& root_of(const graph& of) noexcept;
 /// Makes the operation of a conditional node of `to`, with empty bodies, and takes its handle.
 CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operation& made);
 
-/// A node in a body, also of a graph inside, of a kind that bodies may not have (driver-rules 7);
-/// null where there is none. Bodies take such nodes (H200), their graph is not instantiated.
-const graph_node* find_unfit_for_body(const graph& of) noexcept;
+/// A node that a body may not have, also in a graph inside it (driver-rules 7). Bodies take such
+/// nodes (H200), their graph is not instantiated.
+struct unfit_node {
+  const graph_node* node = nullptr;  ///< null where there is none
+  CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+};
+
+/// The first node of a body that is of another kind, or a kernel of another context than the
+/// conditional node's.
+unfit_node find_unfit_for_body(const graph& of) noexcept;
 
 /// Whether a graph or one inside it has a conditional node.
 bool has_conditional_nodes(const graph& of) noexcept;

@@ -132,9 +132,8 @@ constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>
 instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
   if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
-  if (const graph_node* const unfit = find_unfit_for_body(from))
-    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
-            unfit->handle};
+  if (const unfit_node unfit = find_unfit_for_body(from); unfit.node)
+    return {CUDA_ERROR_NOT_SUPPORTED, unfit.why, unfit.node->handle};
   const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
   if (!exec)

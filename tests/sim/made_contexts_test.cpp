@@ -279,6 +279,31 @@ TEST_F(MadeContextRules, R4_3_MemoryOfACopyAndAFillIsOfOneContext) {
   EXPECT_EQ(cu().mem_free(to), CUDA_SUCCESS);
 }
 
+// That the instantiation refuses it, and how, is the simulator's choice.
+TEST_F(MadeContextRules, R7_KernelsOfABodyAreOfItsContext) {
+  const CUgraph graph = empty_graph();
+  CUgraphConditionalHandle handle = 0;
+  ASSERT_EQ(cu().graph_conditional_handle_create(&handle, graph, context_, 1,
+                                                 CU_GRAPH_COND_ASSIGN_DEFAULT),
+            CUDA_SUCCESS);
+  CUgraphNodeParams parameters{};
+  parameters.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  parameters.conditional.handle = handle;
+  parameters.conditional.size = 1;
+  parameters.conditional.ctx = context_;
+  CUgraphNode node = nullptr, inner = nullptr;
+  ASSERT_EQ(cu().graph_add_node(&node, graph, nullptr, nullptr, 0, &parameters), CUDA_SUCCESS);
+  const add_parameters theirs(other_add(), address(0), 9);
+  ASSERT_EQ(cu().graph_add_kernel_node(&inner, parameters.conditional.phGraph_out[0], nullptr, 0,
+                                       &theirs.all),
+            CUDA_SUCCESS);
+  CUDA_GRAPH_INSTANTIATE_PARAMS how{};
+  CUgraphExec made = nullptr;
+  EXPECT_EQ(cu().graph_instantiate_with_params(&made, graph, &how), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(how.result_out, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED);
+  if (made) destroy(made);
+}
+
 // Facts, User objects and attributes.
 TEST_F(MadeContextRules, Facts_TheCopySetterTakesAnyContext) {
   const CUdeviceptr from = make_memory(64), to = make_memory(64);
