@@ -5,6 +5,7 @@
 
 #include "capture.hpp"
 #include "condition.hpp"
+#include "context.hpp"
 #include "entry.hpp"
 #include "exec_run.hpp"
 #include "handle_table.hpp"
@@ -130,6 +131,8 @@ struct instantiation {
 constexpr auto conditional_handle_unused = static_cast<CUgraphInstantiateResult>(5);  // 12.8
 
 instantiation instantiate(const graph& from, unsigned long long flags, CUgraphExec& made) {
+  if (current_context_handle() == nullptr)
+    return {CUDA_ERROR_INVALID_CONTEXT, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
   if (const unfit_node unfit = find_unfit_for_body(from); unfit.node)

@@ -41,8 +41,21 @@ unsigned long long native_flags(const instantiate_options& options) noexcept {
   return flags;
 }
 
+// A driver instantiates with some context current only, whatever the graph's nodes are of
+// (docs/driver/observations.md). A graph that cugraft captured brings its own.
+void require_context(const detail::graph_state& graph) {
+  if (graph.context != nullptr) return;
+  CUcontext current = nullptr;
+  check(graph.table->ctx_get_current(&current), "cuCtxGetCurrent");
+  if (current == nullptr)
+    throw usage_error(identify(graph.handle) +
+                      " was made by others, so that its context is not known, and this thread has "
+                      "none: make current the one that it is for, then instantiate");
+}
+
 // Instantiating and destroying end captures as allocating does (docs/driver/observations.md).
 CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
+  require_context(graph);
   const relaxed_scope relaxed(*graph.table);
   CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
   params.flags = native_flags(options);

@@ -69,6 +69,7 @@ class BorrowedGraph : public EngineSuite {
     return result;
   }
 
+  current_context current_{driver(), context_.get()};
   foreign_calls calls_{driver()};
   CUdeviceptr target_ = reinterpret_cast<CUdeviceptr>(x_.data());
   unsigned char filled_ = 0;

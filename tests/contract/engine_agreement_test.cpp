@@ -150,27 +150,32 @@ class EngineAgreement : public EngineSuite {
  protected:
   void play(const program& which, graph_builder& gb) {
     std::array<std::optional<graph_builder>, lane_count> lanes;
+    std::array<bool, lane_count> was_joined{};
     lanes[0] = gb;
     const auto lane = [&](unsigned number) -> graph_builder& {
       return lanes[number] ? *lanes[number] : *lanes[0];
     };
     for (const step& each : which) {
-      graph_builder& on = lane(each.lane);
+      const unsigned used = lanes[each.lane] ? each.lane : 0;
+      graph_builder& on = *lanes[used];
       if (each.has_tag) on.tag("tag " + std::to_string(each.value));
       if (each.kind == step_kind::fork && each.lane != 0 && !lanes[each.lane])
-        lanes[each.lane] = lane(each.other).fork(streams_[each.lane]);
+        // A lane that was joined goes on from where it was, so that its buffers have one user.
+        lanes[each.lane] = lane(was_joined[each.lane] ? 0 : each.other).fork(streams_[each.lane]);
       else if (each.kind == step_kind::join && each.lane != 0 && lanes[each.lane])
-        lanes[0]->join(*std::exchange(lanes[each.lane], std::nullopt));
+        lanes[0]->join(*std::exchange(lanes[each.lane], std::nullopt)),
+            was_joined[each.lane] = true;
       else
-        work(each, on, lane(each.other));
+        work(each, used, on, lane(each.other));
     }
     for (unsigned i = 1; i < lane_count; ++i)
       if (lanes[i]) lanes[0]->join(*lanes[i]);
   }
 
-  void work(const step& what, graph_builder& on, graph_builder& other) {
-    const device_buffer& to = buffers_[what.buffer];
-    const device_buffer& from = buffers_[what.source];
+  // Lanes run at the same time, so each has buffers of its own.
+  void work(const step& what, unsigned lane, graph_builder& on, graph_builder& other) {
+    const device_buffer& to = buffers_[lane * buffer_count + what.buffer];
+    const device_buffer& from = buffers_[lane * buffer_count + what.source];
     launch_config config{.grid = what.grid, .block = 32};
     if (what.is_urgent) config.priority = -1;
     const auto elements = static_cast<int>(what.elements);
@@ -284,7 +289,8 @@ class EngineAgreement : public EngineSuite {
 
   std::vector<device_buffer> buffers_ = [this] {
     std::vector<device_buffer> made;
-    for (unsigned i = 0; i < buffer_count; ++i) made.emplace_back(context_, count * sizeof(float));
+    for (unsigned i = 0; i < lane_count * buffer_count; ++i)
+      made.emplace_back(context_, count * sizeof(float));
     return made;
   }();
   stream second_{context_}, third_{context_};

@@ -80,6 +80,7 @@ TEST_P(EngineRepairs, ResyncPutsBackBeforeItReads) {
 TEST_P(EngineRepairs, AReleasedGraphIsWhole) {
   fail_to_put_back();
   graph released = graph::from_native_handle(driver(), graph_.release());
+  const current_context current(driver(), context_.get());
   graph_exec made = released.instantiate();
   EXPECT_EQ(run(made, x_), 4.0F);
 }
@@ -262,6 +263,7 @@ TEST_P(EngineGenerations, FunctionsThatOnlyTheDriverKnowsAreDestroyedElsewhere) 
   host_call(stream_, owning(1));
   stream_.synchronize();
   const foreign_calls calls(driver());
+  const current_context current(driver(), context_.get());
   calls.begin_capture(side_.get());
   host_call(side_, owning(2));
   calls.launch_captured(side_.get());

@@ -53,6 +53,7 @@ class ForeignExec : public EngineSuite {
     return read(x_).front();
   }
 
+  current_context current_{driver(), context_.get()};
   foreign_calls calls_{driver()};
   float value_ = 1;
   int priority_ = 0;

@@ -208,6 +208,7 @@ class ForeignFaults : public EngineSuite {
     return all;
   }
 
+  current_context current_{driver(), context_.get()};
   foreign_calls calls_{driver()};
 };
 

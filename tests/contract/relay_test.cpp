@@ -62,6 +62,7 @@ TEST_F(Relay, CountsWhatIsAlive) {
     EXPECT_EQ(relay_.control().live().streams, 2U);
     EXPECT_EQ(relay_.control().live().graphs, 1U);
     EXPECT_GE(relay_.control().live().user_objects, 2U);
+    const current_context current(driver, home.get());
     calls.begin_capture(side.get());
     EXPECT_EQ(relay_.control().live().capturing_streams, 1U);
     calls.launch_captured(side.get());

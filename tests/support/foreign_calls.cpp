@@ -204,4 +204,17 @@ int foreign_calls::detach_user_object(CUgraph graph, void* object) const {
   return call("cuGraphReleaseUserObject", 11030, graph, object, 1U);
 }
 
+current_context::current_context(const driver& driver, CUcontext context) : driver_(driver) {
+  const auto push =
+      reinterpret_cast<int (*)(CUcontext)>(driver_.entry_point("cuCtxPushCurrent", 4000));
+  EXPECT_EQ(push(context), 0);
+}
+
+current_context::~current_context() {
+  CUcontext popped = nullptr;
+  const auto pop =
+      reinterpret_cast<int (*)(CUcontext*)>(driver_.entry_point("cuCtxPopCurrent", 4000));
+  EXPECT_EQ(pop(&popped), 0);
+}
+
 }  // namespace cugraft::testing

@@ -76,4 +76,16 @@ class foreign_calls {
   driver driver_;
 };
 
+/// Makes a context current while it lives, as programs of the CUDA runtime have one.
+class current_context {
+ public:
+  current_context(const driver& driver, CUcontext context);
+  current_context(const current_context&) = delete;
+  current_context& operator=(const current_context&) = delete;
+  ~current_context();
+
+ private:
+  driver driver_;
+};
+
 }  // namespace cugraft::testing
