@@ -75,8 +75,6 @@ void refuse_options(const detail::graph_state& graph, const recapture_options& o
     refuse_undelivered("recapture_options::replace_structure", "a later version");
   if (options.may_rerun_body)
     refuse_undelivered("recapture_options::may_rerun_body", "the engine direct");
-  if (options.attributes == attribute_check::all)
-    refuse_undelivered("attribute_check::all", "a later version");
 }
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
