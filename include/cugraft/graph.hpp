@@ -23,8 +23,8 @@ namespace cugraft {
 enum class attribute_check {
   none,
   semantic,  ///< cluster size, cooperative, priority
-  all,       ///< every attribute that this driver lets read; about 40 ns each (driver facts);
-             ///< not delivered yet: throws `not_implemented_error`
+  all,  ///< every attribute that this driver lets read; about 40 ns each (driver facts). What it
+        ///< does not let read is never guessed: see the rule `kernel.function.foreign`
 };
 
 /// How a re-capture is done.

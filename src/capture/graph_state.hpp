@@ -59,6 +59,9 @@ struct graph_state {
   node_origin origin = node_origin::unknown;
   bool has_foreign_nodes = true;  ///< some were not made by cugraft's calls, or nobody knows
 
+  /// The most that a re-capture asked to be read of launches that cugraft did not make.
+  attribute_check attributes = attribute_check::semantic;
+
   model::graph nodes;                     ///< what the driver's graph holds, node by node
   std::vector<CUgraphNode> node_handles;  ///< in creation order
 
@@ -122,6 +125,11 @@ void read_again(detail::graph_state& graph);
 /// put back first. To be called before anything is compared with the graph or made from it.
 /// @throws cuda_error
 void read_afresh(detail::graph_state& graph);
+
+/// Reads the launch attributes of the graph's kernels as far as `attributes` says and nobody knows
+/// them; executables that hold other values of those nodes have the same attributes.
+/// @throws cuda_error
+void learn_attributes(detail::graph_state& graph, attribute_check attributes);
 
 /// Makes the graph's context current for calls on it and its executables, if it is known.
 class graph_context_scope {

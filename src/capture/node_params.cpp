@@ -302,6 +302,34 @@ model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept {
   return value;
 }
 
+namespace {
+
+// The last CUlaunchAttributeID that is asked for. A driver refuses those that it does not know or
+// does not let read, which differ by version (driver facts, Setters).
+constexpr unsigned last_attribute = 31;
+
+constexpr bool is_semantic(unsigned id) noexcept {
+  return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE ||
+         id == CU_LAUNCH_ATTRIBUTE_PRIORITY;
+}
+
+std::vector<launch_attribute> read_other_attributes(const driver_table& table, CUgraphNode node) {
+  std::vector<launch_attribute> others;
+  for (unsigned id = 1; id <= last_attribute; ++id) {
+    if (is_semantic(id)) continue;
+    CUkernelNodeAttrValue value = {};
+    const CUresult result =
+        table.graph_kernel_node_get_attribute(node, static_cast<CUkernelNodeAttrID>(id), &value);
+    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED) continue;
+    check(result, "cuGraphKernelNodeGetAttribute");
+    static_assert(sizeof(launch_attribute::value) == sizeof value);
+    std::memcpy(others.emplace_back(launch_attribute{.id = id}).value.data(), &value, sizeof value);
+  }
+  return others;
+}
+
+}  // namespace
+
 model::attributes read_attributes(const driver_table& table, CUgraphNode node,
                                   attribute_check attributes) {
   model::attributes result;
@@ -317,6 +345,9 @@ model::attributes read_attributes(const driver_table& table, CUgraphNode node,
   result.cooperative = read(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative != 0;
   result.priority = read(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority;
   result.known_to = model::known::semantic;
+  if (attributes != attribute_check::all) return result;
+  result.others = read_other_attributes(table, node);
+  result.known_to = model::known::readable;
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "capture/graph_state.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
+#include "model/difference.hpp"
 
 // Graphs made, read again after edits by others, replaced, and closed.
 
@@ -60,6 +61,24 @@ bool save_differences(const detail::graph_state& old, const model::graph& now, g
   return any;
 }
 
+void learn(model::node_value& value, const model::attributes& read) {
+  auto& held = std::get<model::kernel_value>(value.data).attributes;
+  if (held.known_to >= model::known::readable) return;
+  if (held.known_to == model::known::nothing) held = read;
+  held.others = read.others;
+  held.known_to = read.known_to;
+}
+
+// The graph's launch attributes are the executable's too, unless some that were known differ.
+void learn(exec_values& values, std::uint32_t node, const model::node_value& now,
+           const model::attributes& read) {
+  const auto old = values.old.find(node);
+  if (old == values.old.end() || model::attributes_differ(*old->second, now)) return;
+  auto learnt = std::make_shared<model::node_value>(*old->second);
+  learn(*learnt, read);
+  old->second = std::move(learnt);
+}
+
 // What a failed re-capture could not put back is tried a last time; the graph is not used after it.
 void leave_sound(detail::graph_state& graph) {
   if (graph.damaged.empty()) return;
@@ -101,7 +120,7 @@ void read_again(detail::graph_state& graph) {
   std::erase_if(known, [&](CUgraphNode node) { return !there.contains(node); });
   const bool in_order = put_in_creation_order(handles, known);
   graph_content now = read_content(*graph.table, read_in_order(*graph.table, std::move(handles)),
-                                   layouts, attribute_check::semantic);
+                                   layouts, graph.attributes);
   carry_over(graph, now);
   const bool same_structure =
       now.handles == graph.node_handles &&
@@ -147,6 +166,20 @@ void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
     values->structure_changed = true;
     values->old.clear();
     if (!values->former_graph) values->former_graph = former;
+  }
+}
+
+void learn_attributes(detail::graph_state& graph, attribute_check attributes) {
+  if (attributes != attribute_check::all) return;
+  graph.attributes = attributes;
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes.kind(i) != node_kind::kernel) continue;
+    if (graph.nodes.kernel(i).attributes->known_to >= model::known::readable) continue;
+    model::node_value value = graph.nodes.value(i);
+    const model::attributes read = read_attributes(*graph.table, graph.node_handles[i], attributes);
+    for (exec_values* const values : graph.executables) learn(*values, i, value, read);
+    learn(value, read);
+    graph.nodes.assign(i, std::move(value));
   }
 }
 

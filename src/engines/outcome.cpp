@@ -86,11 +86,12 @@ planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
   change.node = node;
   change.raw.before = graph.nodes.value(node);
   change.raw.after = std::move(now);
+  // Before what is known of the old launch is taken for the new one.
+  change.raw.judgement = model::judge(change.raw.before, change.raw.after);
   keep_known_attributes(change.raw.before, change.raw.after);
   change.raw.path.steps = {{node, 0}};
   change.raw.tag = tag;
   change.raw.node = graph.node_handles[node];
-  change.raw.judgement = model::judge(change.raw.before, change.raw.after);
   return change;
 }
 

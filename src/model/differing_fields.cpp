@@ -10,6 +10,7 @@ namespace cugraft::model {
 namespace {
 
 // Ids of CUlaunchAttributeID whose default is not all zero.
+constexpr unsigned cluster_scheduling_id = 5;
 constexpr unsigned sync_domain_map_id = 9;  // default to domain 0, remote to 1
 constexpr unsigned shared_memory_carveout_id = 14;
 
@@ -35,6 +36,29 @@ void differing_attributes(const std::vector<launch_attribute>& before,
       if (a->value != b->value) found(field::attribute, a->id);
       ++a, ++b;
     }
+  }
+}
+
+// What a node without the attribute reads back as, which may be another value than that by which a
+// launch asks for the default: an H200 gives "spread" as the cluster scheduling policy, and no
+// preferred carveout as 0.
+bool reads_as_default(const launch_attribute& attribute) noexcept {
+  std::array<std::byte, 64> value{};
+  if (attribute.id == cluster_scheduling_id) value[0] = std::byte{1};
+  return is_default(attribute) ||
+         ((attribute.id == cluster_scheduling_id || attribute.id == shared_memory_carveout_id) &&
+          attribute.value == value);
+}
+
+// One side, or both, was read back: what the driver did not let read of it is in no list.
+void differing_read_attributes(const attributes& read, const attributes& other,
+                               difference_sink found) {
+  for (const launch_attribute& each : read.others) {
+    const auto same_id = std::ranges::find(other.others, each.id, &launch_attribute::id);
+    const bool differs = same_id != other.others.end()
+                             ? same_id->value != each.value
+                             : other.known_to == known::everything && !reads_as_default(each);
+    if (differs) found(field::attribute, each.id);
   }
 }
 
@@ -126,7 +150,10 @@ void differing_fields(const attributes& before, const attributes& after, differe
   if (effective_cluster(before) != effective_cluster(after)) found(field::cluster);
   if (before.cooperative != after.cooperative) found(field::cooperative);
   if (before.priority != after.priority) found(field::priority);
-  if (both == known::everything) differing_attributes(before.others, after.others, found);
+  if (both == known::everything) return differing_attributes(before.others, after.others, found);
+  if (both == known::readable)
+    differing_read_attributes(before.known_to == known::readable ? before : after,
+                              before.known_to == known::readable ? after : before, found);
 }
 
 parameter_place place_of(const kernel_view& launch, std::uint32_t index) noexcept {

@@ -26,7 +26,7 @@ struct kernel_layout {
 
 /// Which launch attributes of a node are known: all of a launch that cugraft made, of a foreign one
 /// what `attribute_check` had read.
-enum class known : unsigned char { nothing, semantic, everything };
+enum class known : unsigned char { nothing, semantic, readable, everything };
 
 /// Launch attributes of a kernel node. Absent and default are the same.
 struct attributes {
@@ -34,7 +34,9 @@ struct attributes {
   std::optional<dim3> cluster{};
   bool cooperative = false;
   int priority = 0;
-  std::vector<launch_attribute> others{};  ///< any other, ascending by id
+  /// Any other, ascending by id; where they are `readable` all that the driver let read, defaults
+  /// too.
+  std::vector<launch_attribute> others{};
 };
 
 struct kernel_value {

@@ -83,8 +83,6 @@ void refuse_options(const detail::graph_state& graph, const recapture_options& o
   if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
   if (options.may_rerun_body)
     refuse_option("recapture_options::may_rerun_body", "the engine direct");
-  if (options.attributes == attribute_check::all)
-    refuse_option("attribute_check::all", "a later version");
 }
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,

@@ -111,6 +111,7 @@ recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& gr
   run->graph = graph;
   const graph_context_scope current(*graph);
   repair(*graph);
+  learn_attributes(*graph, options.attributes);
   auto session = std::make_shared<detail::session_state>(stream, options.mode, std::move(run));
   if (graph->context != nullptr && session->context() != graph->context)
     throw usage_error(identify(graph->handle) + " was captured in " + identify(graph->context) +

@@ -97,6 +97,7 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
   refuse_itself(graph, other);
   read_afresh(graph);
   const graph_context_scope current(graph);
+  learn_attributes(graph, options.attributes);
   layout_cache layouts(*graph.table);
   const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
                                              layouts, options.attributes);
@@ -128,6 +129,8 @@ recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
   }
   read_afresh(*other);
   read_afresh(graph);
+  learn_attributes(*other, options.attributes);
+  learn_attributes(graph, options.attributes);
   const other_graph what{&other->nodes, other->node_handles, other->record->kept,
                          other->has_foreign_nodes};
   return take_over(graph, what, options, [&] {

@@ -180,6 +180,20 @@ int foreign_calls::add_empty_node(CUgraph graph) const {
               std::size_t{0});
 }
 
+int foreign_calls::set_attribute(CUgraphNode node, int attribute, int value) const {
+  alignas(8) std::array<int, 16> all{value};  // CUlaunchAttributeValue
+  return call("cuGraphKernelNodeSetAttribute", 11000, node, attribute,
+              static_cast<const void*>(all.data()));
+}
+
+int foreign_calls::attribute(CUgraphNode node, int attribute) const {
+  alignas(8) std::array<int, 16> all{};
+  EXPECT_EQ(
+      call("cuGraphKernelNodeGetAttribute", 11000, node, attribute, static_cast<void*>(all.data())),
+      0);
+  return all[0];
+}
+
 void foreign_calls::attach_user_object(CUstream stream, std::atomic<int>& destroyed) const {
   int status = 0;
   unsigned long long id = 0;

@@ -63,6 +63,10 @@ class foreign_calls {
   int set_fill(CUgraphNode node, CUdeviceptr target, unsigned char value, std::size_t bytes) const;
   int add_empty_node(CUgraph graph) const;
 
+  /// A launch attribute of a kernel node that is a number.
+  int set_attribute(CUgraphNode node, int attribute, int value) const;
+  int attribute(CUgraphNode node, int attribute) const;
+
   /// Attaches an object to the graph that `stream` is captured into; its destructor counts.
   void attach_user_object(CUstream stream, std::atomic<int>& destroyed) const;
   /// The same of a graph that is there. @return the object, for `detach_user_object`

@@ -25,7 +25,8 @@ kernel_value any_kernel() {
   result.block = any_of(dim3(1), dim3(2));
   result.shared_memory_bytes = any_of(0U, 16U);
   attributes& all = result.attributes;
-  all.known_to = *rc::gen::element(known::nothing, known::semantic, known::everything);
+  all.known_to =
+      *rc::gen::element(known::nothing, known::semantic, known::readable, known::everything);
   all.cluster = any_of(std::optional<dim3>(), std::optional<dim3>(dim3(2)));
   all.cooperative = any_of(false, true);
   all.priority = any_of(0, -1);

@@ -137,6 +137,33 @@ TEST(AttributeDifferenceTest, CountAsFarAsBothSidesKnowThem) {
   EXPECT_THAT(with(known::nothing), IsEmpty());
 }
 
+// What the driver did not let read is in no list, and not guessed.
+TEST(AttributeDifferenceTest, ReadOnesCountAsFarAsTheyWereRead) {
+  const auto between = [](attributes before, attributes after) {
+    kernel_value a = scale_kernel(), b = scale_kernel();
+    a.attributes = std::move(before);
+    b.attributes = std::move(after);
+    return differences({node_kind::kernel, std::move(a)}, {node_kind::kernel, std::move(b)});
+  };
+  const auto read = [](std::vector<launch_attribute> others) {
+    return attributes{known::readable, std::nullopt, false, 0, std::move(others)};
+  };
+  const auto launched = [](std::vector<launch_attribute> others) {
+    return attributes{known::everything, std::nullopt, false, 0, std::move(others)};
+  };
+  EXPECT_THAT(between(read({attribute_of(10, {1})}), read({attribute_of(10, {0})})),
+              ElementsAre(Is(field::attribute, 10U)));
+  EXPECT_THAT(between(read({attribute_of(10, {1})}), read({})), IsEmpty());
+  EXPECT_THAT(between(read({}), launched({attribute_of(16, {1})})), IsEmpty());
+  EXPECT_THAT(between(launched({}), read({attribute_of(10, {1})})),
+              ElementsAre(Is(field::attribute, 10U)));
+  EXPECT_THAT(between(launched({attribute_of(10, {1})}), read({attribute_of(10, {1})})), IsEmpty());
+  // As an H200 tells of a node that nobody gave any.
+  EXPECT_THAT(between(launched({}), read({attribute_of(5, {1}), attribute_of(9, {0, 1}),
+                                          attribute_of(10, {0}), attribute_of(14, {0})})),
+              IsEmpty());
+}
+
 // All fields of the driver's descriptor (C096).
 TEST(CopyDifferenceTest, EachFieldByItself) {
   copy_value copy = block_copy();
