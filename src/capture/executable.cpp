@@ -118,13 +118,13 @@ executable::~executable() {
   destroy_exec(*this);
 }
 
+// Of use_node_priority a driver does not tell (docs/driver/observations.md).
 instantiate_options options_of(const driver_table& table, CUgraphExec handle) {
   cuuint64_t flags = 0;
   check(table.graph_exec_get_flags(handle, &flags), "cuGraphExecGetFlags", handle);
   instantiate_options options;
   options.auto_free_on_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   options.device_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-  options.use_node_priority = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0;
   return options;
 }
 
@@ -133,6 +133,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
   exec.box = std::make_unique<owner_box>(*graph.table);
   exec.box->replace({graph.record});
   exec.is_borrowed = true;  // until nothing can fail any more
+  exec.was_made_elsewhere = true;
   exec.is_origin_known = false;
   exec.are_values_known = held == held_values::as_graph;
   exec.generation = graph.generation;
@@ -164,6 +165,7 @@ void instantiate(executable& exec, bool destroy_first) {
   exec.damaged.clear();
   exec.structure_changed = false;
   exec.former_graph.reset();
+  exec.was_made_elsewhere = false;
   exec.is_origin_known = exec.are_values_known = true;
   forget_old_values(exec);
 }

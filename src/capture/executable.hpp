@@ -25,7 +25,8 @@ struct executable : exec_values {
 
   std::shared_ptr<detail::graph_state> graph;
   instantiate_options options;
-  bool is_borrowed = false;      ///< somebody else's: never replaced or destroyed
+  bool is_borrowed = false;         ///< somebody else's: never replaced or destroyed
+  bool was_made_elsewhere = false;  ///< so that it may have been made with use_node_priority
   bool is_origin_known = true;   ///< it takes the graph's nodes: made here, or a patch has shown it
   bool are_values_known = true;  ///< it holds the graph's values but for `old`
   std::unique_ptr<owner_box> box;

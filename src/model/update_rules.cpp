@@ -55,7 +55,8 @@ constexpr entry entries[] = {
       "driver facts, Whole-graph update", needs_instantiate}},
     {rule_row::kernel_priority_in_use,
      {"kernel.priority_in_use",
-      "In an executable that was instantiated with use_node_priority, priorities are fixed. "
+      "In an executable that was instantiated with use_node_priority, or elsewhere, so that nobody "
+      "knows, priorities are fixed. "
       "Instantiate anew, or without that option.",
       "driver rules 4.3", needs_instantiate}},
     {rule_row::kernel_attribute,

@@ -53,7 +53,8 @@ std::vector<pending_change> pending_changes(executable& exec) {
     return nodes.owner(entry.first) == entry.second->owner &&
            nodes.same(entry.first, *entry.second);
   });
-  const model::exec_traits traits{.node_priority = exec.options.use_node_priority};
+  const model::exec_traits traits{.node_priority =
+                                      exec.options.use_node_priority || exec.was_made_elsewhere};
   std::vector<pending_change> pending;
   for (const auto& [node, old] : exec.old)
     pending.push_back({{node, old}, model::judge(*old, nodes.value(node), traits)});

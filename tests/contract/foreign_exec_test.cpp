@@ -186,7 +186,8 @@ TEST_P(ForeignExec, WholeOnlyIfForcedSinceItDropsWhatItsOwnerAttached) {
   EXPECT_EQ(calls_.destroy(exec_of_others), 0);
 }
 
-TEST_P(ForeignExec, HowItWasInstantiatedIsAsked) {
+// The driver does not tell (docs/driver/observations.md), so a change of priority is not patched.
+TEST_P(ForeignExec, WhetherItUsesPrioritiesIsNotKnown) {
   constexpr unsigned long long use_node_priority = 8;
   const CUgraphExec with_priority = calls_.instantiate(graph_.get(), use_node_priority);
   {
@@ -201,7 +202,16 @@ TEST_P(ForeignExec, HowItWasInstantiatedIsAsked) {
   EXPECT_EQ(exec.update().method, update_method::instantiated);
   priority_ = 0;
   change(1);
-  EXPECT_EQ(exec.update().method, update_method::instantiated);  // made with the same option
+  EXPECT_EQ(exec.update().method, update_method::patched);  // made here, without that option
+}
+
+TEST_P(ForeignExec, HowElseItWasInstantiatedIsAsked) {
+  constexpr unsigned long long auto_free_on_launch = 1;
+  graph_exec exec =
+      graph_exec::adopt(driver(), calls_.instantiate(graph_.get(), auto_free_on_launch), graph_,
+                        held_values::unknown);
+  EXPECT_EQ(exec.update().method, update_method::instantiated);
+  EXPECT_EQ(calls_.flags_of(exec.get()), auto_free_on_launch);
 }
 
 // Only the driver knows which graph an executable is of.

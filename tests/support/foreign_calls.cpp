@@ -153,6 +153,12 @@ CUgraphExec foreign_calls::instantiate(CUgraph graph, unsigned long long flags) 
   return exec;
 }
 
+unsigned long long foreign_calls::flags_of(CUgraphExec exec) const {
+  unsigned long long flags = 0;
+  EXPECT_EQ(call("cuGraphExecGetFlags", 12000, exec, &flags), 0);
+  return flags;
+}
+
 int foreign_calls::launch(CUgraphExec exec, CUstream stream) const {
   return call("cuGraphLaunch", 10000, exec, stream);
 }

@@ -55,6 +55,7 @@ class foreign_calls {
                     std::span<const std::byte> arguments) const;
 
   CUgraphExec instantiate(CUgraph graph, unsigned long long flags = 0) const;
+  unsigned long long flags_of(CUgraphExec exec) const;
   int launch(CUgraphExec exec, CUstream stream) const;
   int destroy(CUgraph graph) const;
   int destroy(CUgraphExec exec) const;
