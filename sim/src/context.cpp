@@ -139,8 +139,7 @@ CUresult impl::ctx_get_device(CUdevice* device) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   const auto current = the_state().contexts.find(current_context_handle());
   if (!current) return CUDA_ERROR_INVALID_CONTEXT;
-  // A primary context that is gone has its device still.
-  if (current->destroyed && !is_primary(*current)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  // One that is gone has its device still (H200).
   *device = current->device;
   return CUDA_SUCCESS;
 }

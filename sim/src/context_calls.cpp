@@ -101,8 +101,7 @@ CUresult impl::ctx_wait_event(CUcontext in, CUevent handle) {
   std::shared_ptr<event> which;
   if (const CUresult result = find_event(handle, which)) return result;
   if (const CUresult result = capture_guard_context(*where)) return result;
-  if (const CUresult result = capture_guard_event(*which))
-    return result == CUDA_ERROR_CAPTURED_EVENT ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : result;
+  if (const CUresult result = capture_guard_event(*which)) return result;
   if (!which->last) return CUDA_SUCCESS;
   stream& on = whole_of(where);
   const CUresult result = enqueue(on, [last = which->last] {

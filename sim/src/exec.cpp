@@ -136,7 +136,7 @@ instantiation instantiate(const graph& from, unsigned long long flags, CUgraphEx
   if (!may_be_instantiated(from)) return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR};
   if (has_unused_condition(from)) return {CUDA_ERROR_INVALID_VALUE, conditional_handle_unused};
   if (const unfit_node unfit = find_unfit_for_body(from); unfit.node)
-    return {CUDA_ERROR_NOT_SUPPORTED, unfit.why, unfit.node->handle};
+    return {CUDA_ERROR_INVALID_VALUE, unfit.why, unfit.node->handle};
   const graph_node* at_fault = nullptr;
   const auto exec = make_exec(from, at_fault);
   if (!exec)

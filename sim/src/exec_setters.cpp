@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "context.hpp"
 #include "entry.hpp"
 #include "exec.hpp"
 #include "node_params.hpp"
@@ -55,6 +56,9 @@ CUresult impl::graph_exec_node_set_params(CUgraphExec which, CUgraphNode node,
 
 CUresult impl::graph_exec_kernel_node_set_params(CUgraphExec which, CUgraphNode node,
                                                  const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  // Without a context, driver 580 crashes (H200).
+  if (current_context_handle() == nullptr && !(parameters && parameters->ctx))
+    return CUDA_ERROR_INVALID_CONTEXT;
   return patch(which, node, parameters, with_kernel);
 }
 

@@ -18,13 +18,6 @@
 namespace cugraft_sim {
 namespace {
 
-// Whether a whole-graph update will know it as a copy of several rows: those between device memory
-// (facts), not those with host memory (H200).
-bool is_made_with_rows(const CUDA_MEMCPY3D& copy) noexcept {
-  return !is_one_dimensional(copy) && copy.srcMemoryType != CU_MEMORYTYPE_HOST &&
-         copy.dstMemoryType != CU_MEMORYTYPE_HOST;
-}
-
 bool has_duplicates(const std::vector<dependency>& dependencies) {
   std::vector<const graph_node*> nodes;
   for (const dependency& each : dependencies) nodes.push_back(each.node);
@@ -184,8 +177,7 @@ CUresult impl::graph_add_memcpy_node(CUgraphNode* made, CUgraph to, const CUgrap
   if (const CUresult result = find_context(in, where)) return result;
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
   operation work;
-  const copy_operation nothing{{}, is_made_with_rows(*parameters)};
-  if (const CUresult result = with_copy({in, nothing}, *parameters, work)) return result;
+  if (const CUresult result = with_copy({in, copy_operation{}}, *parameters, work)) return result;
   return add_by_hand(made, to, nodes, count, std::move(work));
 }
 
@@ -262,7 +254,7 @@ bool nothing_of(const CUgraphNodeParams& parameters, operation& nothing) {
       nothing.what = kernel_operation{};
       return true;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-      nothing.what = copy_operation{{}, is_made_with_rows(parameters.memcpy.copyParams)};
+      nothing.what = copy_operation{};
       return true;
     case CU_GRAPH_NODE_TYPE_MEMSET:
       nothing.what = fill_operation{};

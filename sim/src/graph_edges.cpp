@@ -35,11 +35,6 @@ CUresult read_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* to,
 
 bool is_there(const named_edge& edge) { return edge.from->dependents.contains(edge.to); }
 
-bool is_there_with_its_data(const named_edge& edge) {
-  const auto found = edge.from->dependents.find(edge.to);
-  return found != edge.from->dependents.end() && *found->second == dependency{edge.from, edge.data};
-}
-
 }  // namespace
 
 // An edge that is there already ends the call; those before it stay (H200).
@@ -58,18 +53,15 @@ CUresult impl::graph_add_dependencies(CUgraph to, const CUgraphNode* from_nodes,
   return CUDA_SUCCESS;
 }
 
-// An edge is named with its data (driver-rules 9.3), or without any (H200). With memory nodes all
-// edges stay (6.2).
+// Which data an edge is named with does not matter (H200; driver-rules 9.3 says that it does). With
+// memory nodes all edges stay (6.2).
 CUresult impl::graph_remove_dependencies(CUgraph from, const CUgraphNode* from_nodes,
                                          const CUgraphNode* to_nodes, const CUgraphEdgeData* data,
                                          std::size_t count) {
   std::vector<named_edge> edges;
   if (const CUresult result = read_edges(from, from_nodes, to_nodes, data, count, edges))
     return result;
-  const auto is_known = [&](const named_edge& each) {
-    return data ? is_there_with_its_data(each) : is_there(each);
-  };
-  if (!std::ranges::all_of(edges, is_known)) return CUDA_ERROR_INVALID_VALUE;
+  if (!std::ranges::all_of(edges, is_there)) return CUDA_ERROR_INVALID_VALUE;
   if (!edges.empty() && has_memory_nodes(*edges.front().to->owner)) return CUDA_ERROR_NOT_SUPPORTED;
   for (const named_edge& each : edges) {
     if (!is_there(each)) return CUDA_ERROR_INVALID_VALUE;  // it was named twice

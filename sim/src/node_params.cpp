@@ -161,7 +161,7 @@ CUresult with_copy(const operation& old, const CUDA_MEMCPY3D& now, operation& ma
   const auto* const before = std::get_if<copy_operation>(&old.what);
   if (!before) return CUDA_ERROR_INVALID_VALUE;
   if (now.WidthInBytes == 0 || now.Height == 0 || now.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
-  copy_operation changed{now, before->made_with_rows};
+  copy_operation changed{now, before->captured_with_rows};
   if (const CUresult result = check_copy(changed.parameters, moment::node_made)) return result;
   made = operation{old.context, changed};
   return CUDA_SUCCESS;

@@ -40,8 +40,8 @@ struct kernel_operation {
 };
 
 struct copy_operation {
-  CUDA_MEMCPY3D parameters{};   ///< with the memory types that were given, UNIFIED by cuMemcpyAsync
-  bool made_with_rows = false;  ///< its node was made with several rows, whatever a setter gave it
+  CUDA_MEMCPY3D parameters{};  ///< with the memory types that were given, UNIFIED by cuMemcpyAsync
+  bool captured_with_rows = false;  ///< its node came from a stream call of several rows
 };
 
 struct fill_operation {

@@ -23,8 +23,7 @@ std::optional<memory_place> place_of(std::uint64_t address) {
 bool is_same_place(std::uint64_t one, std::uint64_t other) {
   const auto left = place_of(one), right = place_of(other);
   if (!left || !right || left->is_host || right->is_host) return true;
-  const bool of_contexts = left->context && right->context;
-  return left->device == right->device && (!of_contexts || left->context == right->context);
+  return left->device == right->device;
 }
 
 reachable_memory::reachable_memory(const context& of) : device_(of.device) {

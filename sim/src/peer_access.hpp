@@ -23,8 +23,9 @@ struct memory_place {
 /// is no allocation.
 std::optional<memory_place> place_of(std::uint64_t address);
 
-/// Whether memory of one place may stand for that of the other in an executable: of one device, and
-/// of one context where both have one (driver-rules 4.3). What is not known does not hinder.
+/// Whether memory of one place may stand for that of the other in an executable: of one device.
+/// Driver-rules 4.3 ask for one context too, which an H200 does not. What is not known does not
+/// hinder.
 bool is_same_place(std::uint64_t one, std::uint64_t other);
 
 /// The memory that kernels of a context may use: of their device, of the host, and of the peers

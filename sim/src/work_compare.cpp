@@ -130,12 +130,13 @@ CUgraphExecUpdateResult check_change(const kernel_operation& held, const kernel_
                             : CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-// A copy made with several rows is taken from the executable's own graph only, unchanged too
-// (facts); one that a setter gave several rows, or that was added by hand and has host memory on a
-// side, is taken unchanged from any (H200).
+// Of two copies that were captured with several rows only that of the executable's own graph is
+// taken, unchanged too (facts); where one was added by hand, or given rows by a setter, an
+// unchanged one is taken from any graph (H200).
 CUgraphExecUpdateResult check_change(const copy_operation& held, const copy_operation& now,
                                      const update_conditions& conditions) {
-  const bool is_foreign = now.made_with_rows && !conditions.from_origin;
+  const bool is_foreign =
+      held.captured_with_rows && now.captured_with_rows && !conditions.from_origin;
   return !is_foreign && can_patch(held, now) ? CU_GRAPH_EXEC_UPDATE_SUCCESS
                                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }

@@ -74,6 +74,7 @@ void put_back(detail::graph_state& graph, const planned_change& change, const ap
 }  // namespace
 
 call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
+  if (!changes.empty()) require_context(graph);
   std::vector<applied_node> done(changes.size());
   for (std::size_t i = 0; i < changes.size(); ++i)
     done[i].attributes = changes[i].attributes_from != nullptr &&
@@ -90,6 +91,7 @@ call_result apply_changes(detail::graph_state& graph, std::span<const planned_ch
 }
 
 void repair(detail::graph_state& graph) {
+  if (!graph.damaged.empty()) require_context(graph);
   while (!graph.damaged.empty()) {
     const damaged_node& damaged = graph.damaged.back();
     const CUgraphNode node = graph.node_handles[damaged.node];

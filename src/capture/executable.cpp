@@ -41,18 +41,6 @@ unsigned long long native_flags(const instantiate_options& options) noexcept {
   return flags;
 }
 
-// A driver instantiates with some context current only, whatever the graph's nodes are of
-// (docs/driver/observations.md). A graph that cugraft captured brings its own.
-void require_context(const detail::graph_state& graph) {
-  if (graph.context != nullptr) return;
-  CUcontext current = nullptr;
-  check(graph.table->ctx_get_current(&current), "cuCtxGetCurrent");
-  if (current == nullptr)
-    throw usage_error(identify(graph.handle) +
-                      " was made by others, so that its context is not known, and this thread has "
-                      "none: make current the one that it is for, then instantiate");
-}
-
 // Instantiating and destroying end captures as allocating does (docs/driver/observations.md).
 CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
   require_context(graph);
@@ -194,6 +182,7 @@ void put_back(executable& exec, std::span<const patch> patches, patch_result& re
 
 patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
   const detail::graph_state& graph = *exec.graph;
+  if (!patches.empty()) require_context(graph);
   std::vector<model::node_value> now;  // before the first call: what follows cannot fail for memory
   now.reserve(patches.size());
   for (const patch& each : patches) now.push_back(graph.nodes.value(each.node));
@@ -220,6 +209,7 @@ void repair(executable& exec) {
         " holds values of a refused update, and its graph has another structure now: " +
         (exec.is_borrowed ? "instantiate the graph and use that"
                           : "update() with may_instantiate makes a new one"));
+  if (!exec.damaged.empty()) require_context(graph);
   while (!exec.damaged.empty()) {
     const std::uint32_t node = exec.damaged.back();
     const auto old = exec.old.find(node);
@@ -232,6 +222,7 @@ void repair(executable& exec) {
 
 whole_result update_whole(executable& exec) {
   const detail::graph_state& graph = *exec.graph;
+  require_context(graph);
   CUgraphExecUpdateResultInfo info = {};
   whole_result result;
   exec.damaged.reserve(exec.damaged.size() + exec.old.size());

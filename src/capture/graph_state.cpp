@@ -59,6 +59,16 @@ graph_context_scope::graph_context_scope(const detail::graph_state& graph) {
     scope_.emplace(context::borrow(driver_of(*graph.table), graph.context));
 }
 
+void require_context(const detail::graph_state& graph) {
+  if (graph.context != nullptr) return;
+  CUcontext current = nullptr;
+  check(graph.table->ctx_get_current(&current), "cuCtxGetCurrent");
+  if (current == nullptr)
+    throw usage_error(identify(graph.handle) +
+                      " was made by others, so that its context is not known, and this thread has "
+                      "none: make current the one that it is for");
+}
+
 owner_list owners_of(const model::graph& nodes) {
   owner_list owners(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) owners[i] = nodes.owner(i);

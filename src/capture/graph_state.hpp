@@ -140,6 +140,12 @@ class graph_context_scope {
   std::optional<context_scope> scope_;
 };
 
+/// Some calls need a context current, whatever the graph's nodes are of: a driver answers an
+/// instantiation without one with an error, and a kernel's setter with a crash
+/// (docs/driver/observations.md). A graph that cugraft captured or matched brings its own.
+/// @throws usage_error  if the graph's context is not known and the thread has none
+void require_context(const detail::graph_state& graph);
+
 /// Each node's owner, null where it has none.
 owner_list owners_of(const model::graph& nodes);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "contract/engine_suite.hpp"
+#include "contract/unjudged_fault.hpp"
 #include "support/eventually.hpp"
 
 // Every driver function that a re-capture calls fails at each of its calls in turn, before and
@@ -263,15 +264,6 @@ class EngineFaults : public EngineSuite {
     return spared.contains(fault.function);
   }
 
-  // A release that did not happen and may not be tried again, because the error does not say that
-  // it did not: what it would have released is left (docs/errors.md). HandleSuite has those cases.
-  static bool must_leak(const injected& fault) {
-    static const std::set<std::string> releases{"cuGraphDestroy",      "cuGraphExecDestroy",
-                                                "cuUserObjectRelease", "cuGraphReleaseUserObject",
-                                                "cuEventDestroy",      "cuStreamDestroy"};
-    return fault.code == 999 && !fault.after_effect && releases.contains(fault.function);
-  }
-
   // Each call of the path fails in turn, in every way. @return the functions called
   std::map<std::string, unsigned> sweep(path observed);
 
@@ -288,7 +280,7 @@ std::map<std::string, unsigned> EngineFaults::sweep(path observed) {
       for (const bool after_effect : {false, true}) {
         for (const int code : {999, 2}) {
           const injected fault{function, nth, code, after_effect};
-          if (must_leak(fault)) continue;
+          if (is_unjudged_release(function, code, after_effect)) continue;
           inject(fault);
           ++injected_count;
         }

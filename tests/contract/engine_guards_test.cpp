@@ -166,8 +166,7 @@ TEST_P(EngineGuards, ReleasedGraphKeepsWhatItsNodesPointTo) {
   EXPECT_FALSE(watched.expired());
   EXPECT_THROW_MSG(static_cast<void>(again.instantiate()), usage_error,
                    fmt::format("graph {} was made by others, so that its context is not known, and "
-                               "this thread has none: make current the one that it is for, then "
-                               "instantiate",
+                               "this thread has none: make current the one that it is for",
                                fmt::ptr(again.get())));
   const current_context current(driver(), context_.get());
   graph_exec e = again.instantiate();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "contract/engine_suite.hpp"
+#include "contract/unjudged_fault.hpp"
 #include "support/eventually.hpp"
 #include "support/foreign_calls.hpp"
 
@@ -146,14 +147,6 @@ class ForeignFaults : public EngineSuite {
     return result;
   }
 
-  // Releases of which the error does not say that they did not happen: HandleSuite has them.
-  static bool must_leak(const injected& fault) {
-    static const std::set<std::string> releases{"cuGraphDestroy",      "cuGraphExecDestroy",
-                                                "cuUserObjectRelease", "cuGraphReleaseUserObject",
-                                                "cuEventDestroy",      "cuStreamDestroy"};
-    return fault.code == 999 && !fault.after_effect && releases.contains(fault.function);
-  }
-
   void inject(bool adopts, const injected& fault) {
     SCOPED_TRACE(fault.function + " call " + std::to_string(fault.nth) + " gives " +
                  std::to_string(fault.code) + (fault.after_effect ? " after its work" : ""));
@@ -203,7 +196,8 @@ class ForeignFaults : public EngineSuite {
       for (unsigned nth = 1; nth <= count_of_calls; ++nth)
         for (const bool after_effect : {false, true})
           for (const int code : codes_of(function))
-            if (const injected fault{function, nth, code, after_effect}; !must_leak(fault))
+            if (const injected fault{function, nth, code, after_effect};
+                !is_unjudged_release(function, code, after_effect))
               inject(adopts, fault);
     return all;
   }

@@ -85,6 +85,7 @@ class raw_calls {
 stage::stage()
     : driver_(load_driver()),
       context_(context::primary(driver_)),
+      current_(driver_, context_.get()),
       library_(load_kernels(context_)),
       clusters_(load_kernels(context_, "cluster")),
       stream_(context_),

@@ -21,6 +21,7 @@ struct stage {
 
   driver driver_;
   context context_;
+  current_context current_;  ///< as the setters of kernels need it
   library library_;
   library clusters_;
   stream stream_;

@@ -173,7 +173,7 @@ TEST_F(LostBodyRules, R7_ACapturedBodyWithAHostFunctionIsNotInstantiated) {
   };
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(in_a_process_of_its_own(), ::testing::ExitedWithCode(0),
-              "launch 0, end 0, end of the parent 0, instantiation 801, result 3");
+              "launch 0, end 0, end of the parent 0, instantiation 1, result 3");
 }
 
 TEST_F(LostBodyRules, Facts_DestroyingTheGraphStopsTheProcess) {

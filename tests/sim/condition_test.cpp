@@ -115,7 +115,7 @@ TEST_F(ConditionRules, R7_BodiesWithNodesOfOtherKindsAreNotInstantiated) {
     CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
     CUgraphExec exec = nullptr;
     EXPECT_EQ(cu().graph_instantiate_with_params(&exec, graph, &parameters),
-              CUDA_ERROR_NOT_SUPPORTED);
+              CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(parameters.result_out, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
     if (exec) destroy(exec);
   }

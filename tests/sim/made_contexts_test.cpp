@@ -135,7 +135,7 @@ TEST_F(MadeContextRules, R1_2C_ADestroyedContextIsGoneForOtherThreads) {
     destroyed.get_future().wait();
     CUdevice device = 0;
     EXPECT_EQ(cu().ctx_synchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    EXPECT_EQ(cu().ctx_get_device(&device), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    EXPECT_EQ(cu().ctx_get_device(&device), CUDA_SUCCESS) << "a device is told of all the same";
     EXPECT_EQ(cu().ctx_set_current(nullptr), CUDA_SUCCESS);
   });
   taken.get_future().wait();
@@ -250,7 +250,8 @@ TEST_F(MadeContextRules, R4_3_TheContextOfAFunctionIsFixed) {
   EXPECT_EQ(run(exec), 1U);
 }
 
-TEST_F(MadeContextRules, R4_3_MemoryOfACopyAndAFillIsOfOneContext) {
+// Rules 4.3 and 5.2 speak of one context; contexts of one device share their memory (H200).
+TEST_F(MadeContextRules, R4_3_MemoryOfACopyAndAFillMayBeOfAnotherContextOfTheDevice) {
   const CUdeviceptr from = make_memory(64), to = make_memory(64), theirs = other_memory();
   const auto copy_to = [&](CUdeviceptr where) {
     return capture(
@@ -261,25 +262,22 @@ TEST_F(MadeContextRules, R4_3_MemoryOfACopyAndAFillIsOfOneContext) {
   };
   const CUgraph copies = copy_to(to), fills = fill_of(to);
   const CUgraphExec copying = instantiate(copies), filling = instantiate(fills);
-  EXPECT_EQ(update(copying, copy_to(theirs)), CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
-  EXPECT_EQ(update(filling, fill_of(theirs)), CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+  EXPECT_EQ(update(copying, copy_to(theirs)), CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  EXPECT_EQ(update(filling, fill_of(theirs)), CU_GRAPH_EXEC_UPDATE_SUCCESS);
   CUDA_MEMCPY3D copy{};
   CUDA_MEMSET_NODE_PARAMS fill{};
   ASSERT_EQ(cu().graph_memcpy_node_get_params(nodes(copies)[0], &copy), CUDA_SUCCESS);
   ASSERT_EQ(cu().graph_memset_node_get_params(nodes(fills)[0], &fill), CUDA_SUCCESS);
   copy.dstDevice = fill.dst = theirs;
   EXPECT_EQ(cu().graph_exec_memcpy_node_set_params(copying, nodes(copies)[0], &copy, context_),
-            CUDA_ERROR_INVALID_VALUE)
-      << "5.2";
+            CUDA_SUCCESS);
   EXPECT_EQ(cu().graph_exec_memset_node_set_params(filling, nodes(fills)[0], &fill, context_),
-            CUDA_ERROR_INVALID_VALUE)
-      << "5.2";
+            CUDA_SUCCESS);
   destroy_graphs();
   EXPECT_EQ(cu().mem_free(from), CUDA_SUCCESS);
   EXPECT_EQ(cu().mem_free(to), CUDA_SUCCESS);
 }
 
-// That the instantiation refuses it, and how, is the simulator's choice.
 TEST_F(MadeContextRules, R7_KernelsOfABodyAreOfItsContext) {
   const CUgraph graph = empty_graph();
   CUgraphConditionalHandle handle = 0;
@@ -299,7 +297,7 @@ TEST_F(MadeContextRules, R7_KernelsOfABodyAreOfItsContext) {
             CUDA_SUCCESS);
   CUDA_GRAPH_INSTANTIATE_PARAMS how{};
   CUgraphExec made = nullptr;
-  EXPECT_EQ(cu().graph_instantiate_with_params(&made, graph, &how), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cu().graph_instantiate_with_params(&made, graph, &how), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(how.result_out, CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED);
   if (made) destroy(made);
 }
@@ -402,12 +400,13 @@ class ContextEventRules : public MadeContextRules {
 
 TEST_F(ContextEventRules, R1_2C_AContextIsRecordedAndWaits) {
   const CUstream stream = other_stream();
+  const CUfunction theirs = other_add();  // loading waits for the device
   gate gate;
   EXPECT_EQ(cu().launch_host_func(first(), &gate::wait, &gate), CUDA_SUCCESS);
   EXPECT_EQ(cu().ctx_record_event(context_, events_[0]), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_query(events_[0]), CUDA_ERROR_NOT_READY);
   EXPECT_EQ(cu().ctx_wait_event(other_, events_[0]), CUDA_SUCCESS);
-  EXPECT_EQ(launch_function(other_add(), stream, 3), CUDA_SUCCESS);
+  EXPECT_EQ(launch_function(theirs, stream, 3), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_query(stream), CUDA_ERROR_NOT_READY);
   gate.open();
   EXPECT_EQ(cu().stream_synchronize(stream), CUDA_SUCCESS);
@@ -438,7 +437,7 @@ TEST_F(ContextEventRules, R2_4_AWaitForACapturedEventEndsItsCapture) {
   begin(first(), relaxed);
   EXPECT_EQ(launch(first()), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_record(events_[0], first()), CUDA_SUCCESS);
-  EXPECT_EQ(cu().ctx_wait_event(other_, events_[0]), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(cu().ctx_wait_event(other_, events_[0]), CUDA_ERROR_CAPTURED_EVENT);
   EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
