@@ -135,12 +135,18 @@ CUresult impl::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t s
       row_copy(size).from(CU_MEMORYTYPE_DEVICE, from).to(CU_MEMORYTYPE_DEVICE, to).all, on);
 }
 
-// The contexts only have to be there: an address says itself where it is.
+// An address says itself where it is, so the contexts may be null. A capture does not take the
+// call, whatever access there is (H200): copies between devices are captured by the other calls.
 CUresult impl::memcpy_peer_async(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                                  CUcontext from_context, std::size_t size, CUstream on) {
-  std::shared_ptr<context> where;
-  if (const CUresult result = find_context(to_context, where)) return result;
-  if (const CUresult result = find_context(from_context, where)) return result;
+  for (const CUcontext named : {to_context, from_context}) {
+    std::shared_ptr<context> found;
+    if (named)
+      if (const CUresult result = find_context(named, found)) return result;
+  }
+  std::shared_ptr<stream> where;
+  if (const CUresult result = find_stream(on, where)) return result;
+  if (const CUresult result = capture_guard_stream(*where)) return result;
   return memcpy_dtod_async(to, from, size, on);
 }
 

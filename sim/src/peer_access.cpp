@@ -54,7 +54,6 @@ CUresult impl::ctx_enable_peer_access(CUcontext to, unsigned flags) {
   if (const CUresult result = current_context(current)) return result;
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = find_context(to, peer)) return result;
-  if (peer == current) return CUDA_ERROR_INVALID_CONTEXT;
   if (peer->device == current->device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   return current->peers.insert(to).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }

@@ -140,7 +140,9 @@ verdict_row observe(const verdict_case& tried) {
   graph_exec wanted = afresh.instantiate(tried.options);
 
   verdict_row row;
-  row.before = tried.is_visible ? launched(execs[0]) : std::vector<int>{0};
+  // A launch fixes what an executable has: one that never ran takes more from a whole update.
+  for (graph_exec& each : execs) row.before = launched(each);
+  if (!tried.is_visible) row.before = {0};
   row.after = tried.is_visible ? launched(wanted) : std::vector<int>{1};
   const change_report report = held.recapture(on.stream_, body(true), {.with = engine::compare});
   if (report.nodes_changed() != 1) {

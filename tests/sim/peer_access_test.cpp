@@ -76,6 +76,10 @@ class PeerRules : public ::testing::Test {
     return cu().memcpy_peer_async(memory_[1], contexts_[1], memory_[0], contexts_[0], size, on);
   }
 
+  CUresult copy_by_address(CUstream on) {
+    return cu().memcpy_dtod_async(memory_[1], memory_[0], bytes, on);
+  }
+
   // The first element of a device's memory.
   unsigned read(int device) {
     unsigned value = 0;
@@ -84,6 +88,28 @@ class PeerRules : public ::testing::Test {
     EXPECT_EQ(cu().stream_synchronize(streams_[device]), CUDA_SUCCESS);
     return value;
   }
+
+  // Either device reaches the other's memory.
+  class peer_access {
+   public:
+    explicit peer_access(PeerRules& test) : test_(test) {
+      for (const int device : {1, 0}) {
+        EXPECT_EQ(test_.cu().ctx_set_current(test_.contexts_[device]), CUDA_SUCCESS);
+        EXPECT_EQ(test_.cu().ctx_enable_peer_access(test_.contexts_[1 - device], 0), CUDA_SUCCESS);
+      }
+    }
+    peer_access(const peer_access&) = delete;
+    peer_access& operator=(const peer_access&) = delete;
+    ~peer_access() {
+      for (const int device : {1, 0}) {
+        EXPECT_EQ(test_.cu().ctx_set_current(test_.contexts_[device]), CUDA_SUCCESS);
+        EXPECT_EQ(test_.cu().ctx_disable_peer_access(test_.contexts_[1 - device]), CUDA_SUCCESS);
+      }
+    }
+
+   private:
+    PeerRules& test_;
+  };
 
   CUgraph end_capture() {
     CUgraph graph = nullptr;
@@ -118,7 +144,7 @@ TEST_F(PeerRules, R1_2B_PeersAreTwoDevices) {
 }
 
 TEST_F(PeerRules, R1_2C_AccessIsEnabledOnce) {
-  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[0], 0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[0], 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[1], 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cu().ctx_disable_peer_access(contexts_[1]), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
   EXPECT_EQ(cu().ctx_enable_peer_access(contexts_[1], 0), CUDA_SUCCESS);
@@ -151,13 +177,26 @@ TEST_F(PeerRules, R1_2G_CopiesBetweenDevicesNeedNoAccess) {
   EXPECT_EQ(copy(streams_[0], 0), CUDA_SUCCESS);
   EXPECT_EQ(
       cu().memcpy_peer_async(memory_[1], nullptr, memory_[0], contexts_[0], bytes, streams_[0]),
-      CUDA_ERROR_INVALID_CONTEXT);
+      CUDA_SUCCESS)
+      << "an address says where it is";
+  EXPECT_EQ(cu().stream_synchronize(streams_[0]), CUDA_SUCCESS);
+}
+
+// Whatever access there is (H200).
+TEST_F(PeerRules, R2_2_ACallForPeersEndsACapture) {
+  const peer_access both(*this);
+  ASSERT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(copy(streams_[0]), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CUgraph graph = nullptr;
+  EXPECT_EQ(cu().stream_end_capture(streams_[0], &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(graph, nullptr);
 }
 
 TEST_F(PeerRules, R2_2_ACopyBetweenDevicesIsANode) {
+  const peer_access both(*this);
   ASSERT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
   EXPECT_EQ(add(streams_[0], memory_[0], 7), CUDA_SUCCESS);
-  EXPECT_EQ(copy(streams_[0]), CUDA_SUCCESS);
+  EXPECT_EQ(copy_by_address(streams_[0]), CUDA_SUCCESS);
   const CUgraph graph = end_capture();
   std::vector<CUgraphNode> nodes(2);
   std::size_t count = 2;
@@ -172,11 +211,12 @@ TEST_F(PeerRules, R2_2_ACopyBetweenDevicesIsANode) {
 }
 
 TEST_F(PeerRules, R2_2_AStreamOfAnotherDeviceJoinsACapture) {
+  const peer_access both(*this);
   ASSERT_EQ(cu().stream_begin_capture(streams_[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
   EXPECT_EQ(add(streams_[0], memory_[0], 8), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_record(events_[0], streams_[0]), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_wait_event(streams_[1], events_[0], 0), CUDA_SUCCESS);
-  EXPECT_EQ(copy(streams_[1]), CUDA_SUCCESS);
+  EXPECT_EQ(copy_by_address(streams_[1]), CUDA_SUCCESS);
   EXPECT_EQ(add(streams_[1], memory_[1], 1), CUDA_SUCCESS);
   EXPECT_EQ(cu().event_record(events_[1], streams_[1]), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_wait_event(streams_[0], events_[1], 0), CUDA_SUCCESS);
