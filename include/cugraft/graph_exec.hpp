@@ -15,7 +15,9 @@ namespace cugraft {
 
 /// How an executable was brought up to date.
 enum class update_method {
-  automatic,     ///< asked for, never answered: the cheapest that can apply all changes
+  automatic,     ///< asked for, never answered: the cheapest that can apply all changes. That is
+                 ///< `patched`, and `whole` for more than half of the nodes and at least 32 (driver
+                 ///< facts, Whole-graph update against patching), but for what is borrowed
   none,          ///< there was nothing to do
   patched,       ///< each changed node by its own setter
   whole,         ///< `cuGraphExecUpdate`

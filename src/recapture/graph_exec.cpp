@@ -28,6 +28,8 @@ namespace {
 
 using detail::access;
 
+constexpr int graph_update_refused = 910;  // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+
 // A node that differs between executable and graph.
 struct pending_change {
   patch what;
@@ -93,11 +95,15 @@ bool is_dropped_by_whole_update(const pending_change& change) {
          std::find(dropped.begin(), dropped.end(), change.judgement.rule->id) != dropped.end();
 }
 
+bool is_patchable(const pending_change& change) {
+  return change.judgement.effect <= verdict::patchable;
+}
+
 bool try_patch(executable& exec, const std::vector<pending_change>& pending, exec_update& update) {
   for (const pending_change& change : pending)
-    if (change.judgement.effect > verdict::patchable)
+    if (!is_patchable(change))
       update.refused.push_back(refusal_of(exec, change, update_method::none));
-  if (!update.refused.empty()) return false;
+  if (!std::all_of(pending.begin(), pending.end(), &is_patchable)) return false;
   std::vector<patch> patches;
   for (const pending_change& change : pending) patches.push_back(change.what);
   const patch_result result = patch_nodes(exec, patches);
@@ -134,19 +140,37 @@ bool try_whole(executable& exec, const std::vector<pending_change>& pending, exe
   return false;
 }
 
-bool try_update(executable& exec, const std::vector<pending_change>& pending, update_method force,
-                exec_update& update) {
-  if (force == update_method::instantiated) return false;
+// Beyond about half of the nodes, and for more than a few, one call for the whole graph is cheaper
+// than one for each node (driver facts, Whole-graph update against patching). It drops nothing of
+// what can be patched; but it brings in what the owner of a borrowed graph may have edited.
+bool is_whole_cheaper(const executable& exec, const std::vector<pending_change>& pending) {
+  constexpr std::size_t few = 32;
+  return pending.size() >= few && 2 * pending.size() > exec.graph->nodes.size() &&
+         !exec.is_borrowed && !exec.graph->is_borrowed && exec.is_origin_known &&
+         std::all_of(pending.begin(), pending.end(), &is_patchable);
+}
+
+// @return how it was done; `instantiated` if it was not, and has to be
+update_method try_update(executable& exec, const std::vector<pending_change>& pending,
+                         update_method force, exec_update& update) {
+  constexpr auto not_done = update_method::instantiated;
+  if (force == not_done) return not_done;
   if (exec.handle == nullptr || exec.structure_changed || !exec.are_values_known) {
     refusal refused;
     set_rule(refused, exec.are_values_known ? model::rule_row::graph_structure
                                             : model::rule_row::exec_unknown);
     refused.tried = update_method::none;
     update.refused.push_back(std::move(refused));
-    return false;
+    return not_done;
   }
-  if (force == update_method::whole) return try_whole(exec, pending, update);
-  return try_patch(exec, pending, update);
+  if (pending.empty() && force != update_method::whole) return update_method::none;
+  const bool chosen = force == update_method::automatic && is_whole_cheaper(exec, pending);
+  if (chosen || force == update_method::whole) {
+    if (try_whole(exec, pending, update)) return update_method::whole;
+    const bool is_refusal = update.refused.back().code == graph_update_refused;
+    if (!chosen || !is_refusal) return not_done;
+  }
+  return try_patch(exec, pending, update) ? update_method::patched : not_done;
 }
 
 // What a refused update could not put back is put back now. Where that fails again, or is no longer
@@ -181,12 +205,10 @@ exec_update update_executable(executable& exec, const update_options& options) {
   drain_released();
   const std::vector<pending_change> pending = pending_changes(exec);
   record_list record{exec.graph->record};
-  const bool forced_whole = options.force == update_method::whole;
-  if (is_sound && try_update(exec, pending, options.force, update)) {
-    if (forced_whole)
-      return up_to_date(std::move(update), exec, std::move(record), update_method::whole);
-    return up_to_date(std::move(update), exec, std::move(record),
-                      pending.empty() ? update_method::none : update_method::patched);
+  if (is_sound) {
+    const update_method done = try_update(exec, pending, options.force, update);
+    if (done != update_method::instantiated)
+      return up_to_date(std::move(update), exec, std::move(record), done);
   }
   const bool forced =
       options.force != update_method::automatic && options.force != update_method::instantiated;
