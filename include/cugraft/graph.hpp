@@ -157,6 +157,11 @@ class CUGRAFT_API node_ref {
 /// them. Thread safety: a graph, its sessions, node references and executables are used by one
 /// thread at a time; different graphs are independent. Functions that throw give `usage_error` on
 /// an empty graph and `graph_lost_error` on a lost one.
+///
+/// Of a graph from elsewhere the context is not known until a re-capture matched it. Until then
+/// what instantiates it, updates an executable of it or sets its nodes needs one current on the
+/// thread, as drivers do (docs/driver/observations.md), and gives `usage_error` where there is
+/// none.
 class CUGRAFT_API graph {
  public:
   /// An empty graph. Calls `cuGraphCreate`.
@@ -234,8 +239,8 @@ class CUGRAFT_API graph {
   /// @throws recapture_error        if the structure differs; the graph is what it was
   /// @throws usage_error            if `other` is null or this graph, a session is open, or an
   ///                                option does not apply: another engine than `compare`,
-  ///                                `on_native_mismatch`; on a borrowed graph also `in_place` and
-  ///                                `replace_structure`
+  ///                                `on_native_mismatch`, `replace_structure`; on a borrowed
+  ///                                graph also `in_place`
   /// @throws cuda_error             if `other` cannot be read
   /// @throws not_implemented_error  if the graph holds nodes that cannot be read back
   change_report update_from(CUgraph other, const recapture_options& options = {});
@@ -306,7 +311,8 @@ class CUGRAFT_API graph {
 
   /// Reads the graph again after edits through `get`, or by the owner of a borrowed one.
   /// Executables keep the values that they hold. Of launch attributes it sees cluster size,
-  /// cooperative and priority. What is inside nodes that cugraft does not read, as child graphs, it
+  /// cooperative and priority, and after a re-capture with `attribute_check::all` what the driver
+  /// lets read. What is inside nodes that cugraft does not read, as child graphs, it
   /// cannot tell: executables of such a graph are then made anew by the next update.
   /// @throws usage_error  if a session is open
   /// @throws cuda_error

@@ -75,15 +75,18 @@ class CUGRAFT_API graph_exec {
   /// Takes over `exec`, which was instantiated from `graph`, a borrowed graph for instance.
   ///
   /// The result is as one that `instantiate` made, with the options that `cuGraphExecGetFlags`
-  /// tells of. With `as_graph` it is updated from the graph once (`cuGraphExecUpdate`), so that the
-  /// driver keeps for its launches what the graph's nodes need: user objects that only the
-  /// executable had are dropped (driver facts, User objects and attributes). Where the driver
-  /// refuses that, the values count as unknown.
+  /// tells of: not of `use_node_priority` (docs/driver/observations.md), so that a change of
+  /// priority is not patched, and one that is instantiated anew goes without. Launches must have
+  /// ended before it is instantiated anew where its values are unknown. With `as_graph` it is
+  /// updated from the graph once (`cuGraphExecUpdate`), so that the driver keeps for its launches
+  /// what the graph's nodes need: user objects that only the executable had are dropped (driver
+  /// facts, User objects and attributes). Where the driver refuses that, the values count as
+  /// unknown.
   ///
   /// An executable takes nodes of the graph that it was instantiated from only (driver facts,
   /// Setters). One of another graph shows when a patch is refused, with `exec.origin`; it is then
   /// instantiated anew, if it may be.
-  /// @throws usage_error  if `exec` is null or belongs to a `graph_exec` already, or `graph` is
+  /// @throws usage_error  if `exec` is null or a `graph_exec` of `graph` has it, or `graph` is
   ///                      empty, of another driver, or in a session; `exec` stays the caller's
   /// @throws cuda_error   the same
   static graph_exec adopt(const driver& driver, CUgraphExec exec, graph& graph,
@@ -124,8 +127,9 @@ class CUGRAFT_API graph_exec {
   /// After a refusal, which `may_instantiate` = false and forced ways may bring, launches run what
   /// the executable held before, and `is_current` says so.
   ///
-  /// Only what changed since the last update is touched. Calls the nodes' setters, as
-  /// `cuGraphExecKernelNodeSetParams`, or `cuGraphExecUpdate`, or instantiates.
+  /// Calls the setters of the nodes that changed since the last update and of no others, as
+  /// `cuGraphExecKernelNodeSetParams`, or `cuGraphExecUpdate` where most of them did, or
+  /// instantiates.
   /// @throws usage_error       if the options contradict, or a session of the graph is open; if
   ///                           `force` is `instantiated` and it is borrowed
   /// @throws graph_lost_error  if the graph is lost

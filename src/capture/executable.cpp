@@ -43,7 +43,6 @@ unsigned long long native_flags(const instantiate_options& options) noexcept {
 
 // Instantiating and destroying end captures as allocating does (docs/driver/observations.md).
 CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
-  require_context(graph);
   const relaxed_scope relaxed(*graph.table);
   CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
   params.flags = native_flags(options);
@@ -138,6 +137,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
 
 void instantiate(executable& exec, bool destroy_first) {
   detail::graph_state& graph = *exec.graph;
+  require_context(graph);  // before anything is destroyed
   auto box = std::make_unique<owner_box>(*graph.table);
   box->replace({graph.record});
   if (destroy_first) close(exec);

@@ -186,6 +186,13 @@ void learn_attributes(detail::graph_state& graph, attribute_check attributes) {
 void read_afresh(detail::graph_state& graph) {
   if (!graph.is_borrowed) return;
   const graph_context_scope current(graph);
+  if (!graph.damaged.empty()) {  // the owner may have destroyed such a node meanwhile
+    const std::vector<CUgraphNode> nodes = nodes_of(*graph.table, graph.handle);
+    const std::unordered_set<CUgraphNode> there(nodes.begin(), nodes.end());
+    std::erase_if(graph.damaged, [&](const damaged_node& each) {
+      return !there.contains(graph.node_handles[each.node]);
+    });
+  }
   repair(graph);
   read_again(graph);
 }

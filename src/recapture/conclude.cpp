@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/report.hpp"
+#include "capture/executable.hpp"
 #include "capture/failures.hpp"
 #include "capture/graph_edit.hpp"
 #include "cugraft/error.hpp"
@@ -116,6 +117,8 @@ void replace(const concluded& run, recapture_outcome& outcome, detail::report_st
   const auto begun = clock::now();
   {
     const graph_context_scope current(run.graph);
+    // What an executable could not put back is a node of the graph that goes.
+    for (exec_values* const each : run.graph.executables) repair(*static_cast<executable*>(each));
     replace_structure(run.graph, *outcome.replacement);
   }
   report.structure_replaced = true;

@@ -197,8 +197,10 @@ bool try_repair(executable& exec, const update_options& options, exec_update& up
 }
 
 exec_update update_executable(executable& exec, const update_options& options) {
+  // The owner of a borrowed graph may have edited it, and destroyed nodes that would be patched.
+  if (!exec.old.empty() || !exec.damaged.empty() || options.force == update_method::whole)
+    read_afresh(*exec.graph);
   repair(*exec.graph);
-  if (options.force == update_method::whole) read_afresh(*exec.graph);
   exec_update update;
   const bool is_sound = try_repair(exec, options, update);
   release_retired(exec);

@@ -41,15 +41,25 @@ class outcome_guard {
   outcome_guard& operator=(const outcome_guard&) = delete;
   ~outcome_guard() {
     if (!applied_) run_.engine->dropped();
+    // Nodes that could not be put back are put back in it later.
+    if (!applied_ && was_unknown_ && run_.graph->damaged.empty()) run_.graph->context = nullptr;
     run_.graph->open_session.reset();
     session_.drop_contents();
   }
   void applied() noexcept { applied_ = true; }
 
+  /// The graph's context, from now on if it was not known and the outcome is applied.
+  void belongs_to(CUcontext context) noexcept {
+    if (run_.graph->context != nullptr) return;
+    was_unknown_ = true;
+    run_.graph->context = context;
+  }
+
  private:
   recapture_run& run_;
   detail::session_state& session_;
   bool applied_ = false;
+  bool was_unknown_ = false;
 };
 
 // Ends the session if it has failed, for the reason that `graph::last_failure` gives.
@@ -73,8 +83,7 @@ recapture_result finish_recapture(detail::session_state& session) {
   recapture_outcome outcome = run.engine->finish(session);
   recapture_content content;
   // Of a graph from elsewhere: what matches what was captured here belongs here.
-  if (!outcome.failure && !run.options.compare_only && run.graph->context == nullptr)
-    run.graph->context = session.context();
+  guard.belongs_to(outcome.failure ? nullptr : session.context());
   if (!outcome.failure) content = {std::move(session.kept()), new_tags(run, session)};
   recapture_result result =
       conclude({*run.graph, run.options, run.engine->which()}, outcome, std::move(content));

@@ -129,6 +129,7 @@ recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
   }
   read_afresh(*other);
   read_afresh(graph);
+  const graph_context_scope current(graph);
   learn_attributes(*other, options.attributes);
   learn_attributes(graph, options.attributes);
   const other_graph what{&other->nodes, other->node_handles, other->record->kept,
