@@ -235,7 +235,8 @@ class CUGRAFT_API graph {
   /// Compares with `other`, a graph that was captured elsewhere, and takes its parameters over, as
   /// a re-capture with `compare` does. `other` stays the caller's and may be destroyed at return:
   /// if anything changed, a clone of it is kept for its user objects. Host functions in it are
-  /// unknown to cugraft, so they count as changed unless function and data are the same.
+  /// unknown to cugraft, so they count as changed unless function and data are the same. What the
+  /// nodes of a cugraft::graph need is not attached to its handle before `release`: give the graph.
   /// @throws recapture_error        if the structure differs; the graph is what it was
   /// @throws usage_error            if `other` is null or this graph, a session is open, or an
   ///                                option does not apply: another engine than `compare`,

@@ -360,8 +360,9 @@ void session_state::abandon() noexcept {
     if (phase_ != phase::open) return;
   }
   ended result = end();
-  if (client_) client_->dropped();
-  if (result.graph != nullptr && !is_clients(result.graph)) discard_graph(*table_, result.graph);
+  const bool is_ours = result.graph != nullptr && !is_clients(result.graph);
+  if (client_) client_->dropped();  // its own graph, too
+  if (is_ours) discard_graph(*table_, result.graph);
   drop_contents();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include "contract/engine_suite.hpp"
@@ -30,6 +31,26 @@ TEST_P(EngineGuards, BeginOnACapturingStream) {
   EXPECT_THROW(static_cast<void>(begin_capture(stream_)), usage_error);
   add(open, x_, 1);
   EXPECT_EQ(open.end().node_count(), 1U);
+}
+
+// What was captured has one owner, who gives it back once (check mode stops the second time).
+TEST_P(EngineGuards, ARecaptureThatMatchedWholeMayBeGivenUp) {
+  graph g = make();
+  {
+    recapture_session session = g.begin_recapture(stream_, with());
+    body(session);
+    session.abandon();
+  }
+  {
+    recapture_session session = g.begin_recapture(stream_, with());
+    body(session);
+  }
+  const auto throwing = [&](graph_builder& gb) {
+    body(gb);
+    throw std::runtime_error("at the end");
+  };
+  EXPECT_THROW(static_cast<void>(g.try_recapture(stream_, throwing, with())), std::runtime_error);
+  EXPECT_EQ(recapture(g, [&](graph_builder& gb) { body(gb); }).nodes_changed(), 0U);
 }
 
 TEST_P(EngineGuards, BeginOnTheLegacyStream) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <stdexcept>
 
 #include "contract/engine_suite.hpp"
 #include "support/eventually.hpp"
@@ -178,6 +179,25 @@ TEST_P(ReplaceStructure, ABrokenCaptureReplacesNothing) {
   EXPECT_EQ(result.failure().why, mismatch::capture_invalidated);
   EXPECT_EQ(graph_.get(), before);
   EXPECT_EQ(graph_.node_count(), 2U);
+  EXPECT_EQ(run(exec_, x_), 2);
+}
+
+TEST_P(ReplaceStructure, AnExceptionOutOfTheBodyReplacesNothing) {
+  const CUgraph before = graph_.get();
+  launches_ = 3;
+  EXPECT_THROW(static_cast<void>(graph_.try_recapture(stream_,
+                                                      [&](graph_builder& gb) {
+                                                        body(gb);
+                                                        throw std::runtime_error("half way");
+                                                      },
+                                                      {.replace_structure = true})),
+               std::runtime_error);
+  simulator().plan({.function = "cuLaunchKernelEx", .nth = 3});
+  EXPECT_THROW(static_cast<void>(replace()), cuda_error);
+  EXPECT_EQ(graph_.get(), before);
+  EXPECT_EQ(graph_.node_count(), 2U);
+  EXPECT_EQ(graph_.generation(), 0U);
+  EXPECT_FALSE(stream_.is_capturing());
   EXPECT_EQ(run(exec_, x_), 2);
 }
 
