@@ -7,7 +7,7 @@
 #include <set>
 
 #include "contract/engine_suite.hpp"
-#include "contract/unjudged_fault.hpp"
+#include "contract/fault_sweep.hpp"
 #include "support/eventually.hpp"
 
 // Every driver function that a re-capture calls fails at each of its calls in turn, before and
@@ -142,13 +142,7 @@ class EngineFaults : public EngineSuite {
     }
 
     void step(const std::function<void()>& what) {
-      try {
-        what();
-      } catch (const capture_error& error) {
-        named_.insert(error.failure().function);
-      } catch (const cuda_error& error) {
-        named_.insert(error.function());
-      }
+      note_failure_of(what, named_);
       EXPECT_EQ(test_.simulator().live().capturing_streams, 0U);
     }
 

@@ -46,6 +46,18 @@ class ForeignExec : public EngineSuite {
     return graph_exec::adopt(driver(), std::exchange(native_, nullptr), graph_, held);
   }
 
+  // A body of one host function, which waits for `gone`; `watched` is what the last one owns.
+  static auto waiting_host(std::shared_future<void> gone, std::weak_ptr<int>& watched) {
+    return [gone = std::move(gone), &watched](graph_builder& gb) {
+      auto owned = std::make_shared<int>(0);
+      watched = owned;
+      gb.host_call([owned, gone] {
+        gone.wait();
+        ++*owned;
+      });
+    };
+  }
+
   // What the owner's own launch leaves behind.
   float run_native(CUgraphExec exec) {
     clear(x_);
@@ -387,16 +399,8 @@ TEST_P(ForeignExec, WhatAPatchBroughtInIsKeptByTheWrapper) {
 
 TEST_P(ForeignExec, WhatItsOwnerLaunchedIsKeptOverTheNextPatch) {
   std::promise<void> go;
-  const std::shared_future<void> gone = go.get_future().share();
   std::weak_ptr<int> watched;
-  const auto with_host = [&](graph_builder& gb) {
-    auto owned = std::make_shared<int>(0);
-    watched = owned;
-    gb.host_call([owned, gone] {
-      gone.wait();
-      ++*owned;
-    });
-  };
+  const auto with_host = waiting_host(go.get_future().share(), watched);
   graph hosting = capture(stream_, with_host);
   const CUgraphExec handle = calls_.instantiate(hosting.get());
   graph_exec exec = graph_exec::borrow(driver(), handle, hosting);
@@ -421,16 +425,8 @@ TEST_P(ForeignExec, WhatItsOwnerLaunchedIsKeptOverTheNextPatch) {
 // As with executables that were made here: the driver keeps what a running launch needs.
 TEST_P(ForeignExec, AnAdoptedOneMayBeDestroyedWhileItRuns) {
   std::promise<void> go;
-  const std::shared_future<void> gone = go.get_future().share();
   std::weak_ptr<int> watched;
-  const auto with_host = [&](graph_builder& gb) {
-    auto owned = std::make_shared<int>(0);
-    watched = owned;
-    gb.host_call([owned, gone] {
-      gone.wait();
-      ++*owned;
-    });
-  };
+  const auto with_host = waiting_host(go.get_future().share(), watched);
   graph hosting = capture(stream_, with_host);
   graph_exec exec = graph_exec::adopt(driver(), calls_.instantiate(hosting.get()), hosting);
   recapture(hosting, with_host);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "contract/engine_suite.hpp"
-#include "contract/unjudged_fault.hpp"
+#include "contract/fault_sweep.hpp"
 #include "support/eventually.hpp"
 #include "support/foreign_calls.hpp"
 
@@ -92,13 +92,7 @@ class ForeignFaults : public EngineSuite {
     }
 
     void step(const std::function<void()>& what) {
-      try {
-        what();
-      } catch (const capture_error& error) {
-        named_.insert(error.failure().function);
-      } catch (const cuda_error& error) {
-        named_.insert(error.function());
-      }
+      note_failure_of(what, named_);
       EXPECT_EQ(test_.simulator().live().capturing_streams, 0U);
     }
 

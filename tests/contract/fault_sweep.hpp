@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
 #include "contract/contract_driver.hpp"
+#include "cugraft/change_report.hpp"
+#include "cugraft/error.hpp"
+
+// What suites share in which each driver call fails in turn.
 
 namespace cugraft::testing {
+
+/// Makes the call; the driver function that a failure names is put into `named`.
+inline void note_failure_of(const std::function<void()>& call, std::set<std::string>& named) {
+  try {
+    call();
+  } catch (const capture_error& error) {
+    named.insert(error.failure().function);
+  } catch (const cuda_error& error) {
+    named.insert(error.function());
+  }
+}
 
 /// Whether nothing can be asked of the library after this failure of a release. Where the error
 /// does not say that the release did not happen (999), it may not be tried again, and what it would
