@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "capture/graph_state.hpp"
 #include "capture/session.hpp"
@@ -13,12 +13,10 @@ namespace {
 
 // Owner, tag and attributes of the nodes that cugraft launched, which no driver can tell; launch
 // attributes of the others as far as they can be read.
-void complete_nodes(detail::graph_state& graph, detail::session_state& session) {
-  std::unordered_map<CUgraphNode, const node_note*> notes;
-  for (const node_note& note : session.notes()) notes.emplace(note.node, &note);
+void complete_nodes(detail::graph_state& graph, const detail::session_state& session,
+                    const std::vector<const node_note*>& notes) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const auto found = notes.find(graph.node_handles[i]);
-    const node_note* const note = found == notes.end() ? nullptr : found->second;
+    const node_note* const note = notes[i];
     if (note != nullptr) graph.nodes.set_tag(i, std::string(session.tag_text(note->tag)));
     const bool is_kernel = graph.nodes.kind(i) == node_kind::kernel;
     if (note == nullptr && !is_kernel) continue;
@@ -33,11 +31,21 @@ void complete_nodes(detail::graph_state& graph, detail::session_state& session) 
   }
 }
 
+// What cugraft's calls say of each node; null where they did not make it.
+std::vector<const node_note*> notes_of(const captured_graph& captured,
+                                       const detail::session_state& session) {
+  std::vector<const node_note*> notes(captured.nodes.size());
+  for (const node_note& note : session.notes())
+    if (const auto position = captured.positions.find(note.node)) notes[*position] = &note;
+  return notes;
+}
+
 }  // namespace
 
 void read_session_graph(detail::graph_state& graph, detail::session_state& session) {
   captured_graph captured = read_captured(*graph.table, graph.handle, session.known_nodes());
   graph.origin = captured.in_order ? node_origin::stream_calls : node_origin::unknown;
+  const std::vector<const node_note*> notes = notes_of(captured, session);
   graph_content content =
       read_content(*graph.table, std::move(captured), session.layouts(), attribute_check::none);
   graph.has_foreign_nodes = session.notes().size() < content.handles.size();
@@ -45,7 +53,7 @@ void read_session_graph(detail::graph_state& graph, detail::session_state& sessi
   graph.nodes = std::move(content.nodes);
   graph.context = session.context();
   graph.stamp = new_stamp();
-  complete_nodes(graph, session);
+  complete_nodes(graph, session, notes);
   graph.record = make_record(owners_of(graph.nodes), std::move(session.kept()));
   graph.fork_streams = std::move(session.fork_streams());
 }
