@@ -30,8 +30,7 @@ enum class engine {
   automatic,  ///< `native` where driver, self-test and graph allow it, else `compare`
   native,     ///< the driver's own call on a working copy (13.3)
   compare,    ///< a capture into a scratch graph, compared with the graph
-  direct,     ///< each call compared as it is made; sees only work that goes through cugraft; not
-              ///< delivered yet
+  direct,     ///< each call compared as it is made; sees only work that goes through cugraft
 };
 
 /// What a change needs to reach an executable graph, least first; a report's verdict is the

@@ -22,7 +22,8 @@ struct engine_status {
 ///
 /// `native` is usable from 13.3 on, and automatic once its self-test passed, which runs once per
 /// process, driver and device, on streams of its own in relaxed mode. `compare` is usable and
-/// automatic from 12.4 on. `direct` is not delivered yet, and never usable. Thread-safe.
+/// automatic from 12.4 on. `direct` is usable from 12.4 on, and never chosen by `automatic`.
+/// Thread-safe.
 /// @throws cuda_error
 CUGRAFT_API std::vector<engine_status> engines(const context& context);
 

@@ -40,7 +40,6 @@ struct recapture_options {
 
   /// For the forms with a body: where `native` or `direct` cannot finish, for foreign work for
   /// instance, the body runs once more with `compare`.
-  /// Not delivered yet: throws `not_implemented_error`.
   bool may_rerun_body = false;
 
   /// Another structure replaces the graph instead of failing: what was captured is the graph from

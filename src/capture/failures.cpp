@@ -74,6 +74,18 @@ std::string unjoined_text(const detail::session_state& session,
          "; join every fork, or wait for its last work on the stream where the session began";
 }
 
+std::string foreign_work_text(const detail::session_state& session, const std::string& place) {
+  std::vector<std::string> found;
+  if (!session.foreign_text().empty()) found.push_back(session.foreign_text());
+  for (const node_summary& each : session.foreign_work())
+    found.push_back("a node of the kind " + to_string(each.kind) +
+                    (each.name.empty() ? "" : " \"" + each.name + "\""));
+  return session.describe() + " met work that did not go through cugraft" + place + ": " +
+         list(found) + "; capture mode " + mode_text(session.mode()) +
+         "; engine::direct sees cugraft's own calls only: use engine::compare for this body, or "
+         "may_rerun_body";
+}
+
 std::string text_of(const detail::session_state& session, const session_failure& failure,
                     const std::optional<node_summary>& next_expected,
                     const std::vector<node_summary>& unjoined) {
@@ -83,6 +95,8 @@ std::string text_of(const detail::session_state& session, const session_failure&
       return invalidated_text(session, failure, place);
     case mismatch::capture_unjoined:
       return unjoined_text(session, unjoined);
+    case mismatch::foreign_work:
+      return foreign_work_text(session, place);
     case mismatch::unknown_node:
       return session.describe() + " met a node that is not the graph's" + place + ": " +
              (failure.foreign

@@ -15,7 +15,8 @@ namespace cugraft {
 namespace detail {
 
 graph_state::~graph_state() {
-  memory.reset();
+  native_memory.reset();
+  direct_memory.reset();
   fork_streams.clear();
   try {
     if (is_borrowed) close_graph(*this);

@@ -74,7 +74,7 @@ struct graph_state {
   std::optional<recapture_failure> last_failure;
   std::vector<damaged_node> damaged;      ///< what a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes
-  std::unique_ptr<engine_memory> memory;
+  std::unique_ptr<engine_memory> native_memory, direct_memory;
   std::vector<fork_stream> fork_streams;  ///< of former sessions, for the next `fork`
 };
 

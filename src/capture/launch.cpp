@@ -119,6 +119,8 @@ namespace detail {
 
 void launch(stream_ref stream, const launch_config& config, const kernel& kernel,
             std::span<const argument> arguments, bool check_sizes) {
+  if (launch_filter* const filter = filter_of(stream))
+    if (filter->takes(config, kernel, arguments)) return;
   require_launchable(stream, config, kernel);
   require_count(kernel, arguments.size());
   if (check_sizes) require_sizes(kernel, arguments);

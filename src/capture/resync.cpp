@@ -106,7 +106,8 @@ void give_owners_to_graph(const detail::graph_state& graph) {
 }
 
 void close_graph(detail::graph_state& graph) {
-  graph.memory.reset();
+  graph.native_memory.reset();
+  graph.direct_memory.reset();
   if (graph.is_borrowed) return leave_sound(graph);
   const CUgraph handle = std::exchange(graph.handle, nullptr);
   release_or_throw(*graph.table, handle, &driver_table::graph_destroy, handle);
@@ -153,7 +154,7 @@ void read_again(detail::graph_state& graph) {
 void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
   const auto former = std::make_shared<former_graph>(graph.table);
   former->handle = std::exchange(graph.handle, std::exchange(fresh.handle, nullptr));
-  graph.memory.reset();
+  graph.native_memory.reset();
   graph.origin = fresh.origin;
   graph.has_foreign_nodes = fresh.has_foreign_nodes;
   std::swap(graph.nodes, fresh.nodes);

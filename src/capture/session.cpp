@@ -44,11 +44,16 @@ bool still_capturing(const driver_table& table, CUstream stream) noexcept {
 }  // namespace
 
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept {
+  constexpr int attempts = 8;
   *graph = nullptr;
   const CUresult first = table.stream_end_capture(stream, graph);
   // A call that failed for another reason may have left the capture open; no stream stays in one.
-  for (int tries = 0; first != CUDA_SUCCESS && tries < 2 && still_capturing(table, stream); ++tries)
-    static_cast<void>(table.stream_end_capture(stream, graph));
+  for (int tries = 1; first != CUDA_SUCCESS && tries < attempts && still_capturing(table, stream);
+       ++tries) {
+    CUgraph ended = nullptr;
+    static_cast<void>(table.stream_end_capture(stream, &ended));
+    if (ended != nullptr) *graph = ended;
+  }
   return {first, "cuStreamEndCapture"};
 }
 
@@ -60,6 +65,7 @@ session_state::session_state(stream_ref origin, capture_mode mode,
       origin_(origin),
       mode_(mode),
       client_(std::move(client)),
+      comparer_(client_ ? client_->comparer() : nullptr),
       layouts_(*table_) {
   if (is_legacy(origin))
     throw usage_error(
@@ -78,9 +84,11 @@ void session_state::begin() {
           : call_result{table_->stream_begin_capture(origin_.get(), mode), "cuStreamBeginCapture"};
   CUgraph leftover = nullptr;
   if (!result.ok()) {
-    if (still_capturing(*table_, origin_.get()))
-      end_capture(*table_, origin_.get(), &leftover);  // it took effect all the same
+    const bool took_effect =
+        still_capturing(*table_, origin_.get()) &&
+        end_capture(*table_, origin_.get(), &leftover).code != CUDA_ERROR_ILLEGAL_STATE;
     if (leftover != nullptr && !is_clients(leftover)) discard_graph(*table_, leftover);
+    if (took_effect && comparer_ != nullptr) comparer_->held().ended(leftover, true);
     if (client_) client_->dropped();
     throw_begin_failure(result, origin_, client_ != nullptr);
   }
@@ -94,6 +102,11 @@ void session_state::begin() {
           "cuStreamGetCaptureInfo", origin_.get());
     capture_id_ = id;
     open_recorder(shared_from_this(), origin_);
+    if (comparer_ != nullptr) {
+      is_comparing_ = true;
+      lanes_.front().marker = comparer_->held().last_marker();
+      note_filter(origin_, lanes_.front());
+    }
   } catch (...) {
     abandon();
     throw;
@@ -131,7 +144,7 @@ void session_state::require_own_thread(const lane& where) const {
 
 bool session_state::has_failed() const noexcept {
   const std::lock_guard lock(mutex_);
-  return failure_.has_value();
+  return failure_.has_value() || diverged_;
 }
 
 lane* session_state::find_lane(stream_ref stream) noexcept {
@@ -166,9 +179,10 @@ void session_state::take_out_last() noexcept {
 // What a stream is like is asked before it captures: the driver refuses the flags of a capturing
 // stream, and ends the capture (docs/driver/observations.md).
 lane& session_state::add_lane(stream_ref stream, bool is_capturing) {
-  lane& made = lanes_.emplace_back(stream);
+  lane& made = lanes_.emplace_back(stream, *this);
   unsigned flags = CU_STREAM_NON_BLOCKING;
   try {
+    made.front.reserve(4);
     call(stream, &driver_table::stream_get_priority, stream.get(), &made.priority);
     if (!is_capturing) call(stream, &driver_table::stream_get_flags, stream.get(), &flags);
   } catch (...) {
@@ -260,6 +274,7 @@ bool session_state::keeps_going(lane& where, const call_result& result) {
 void session_state::fail(session_failure failure) {
   if (failure_) return;
   failure_ = failure;
+  is_comparing_ = false;
   if (!client_) return;
   try {
     if (found_unknown_)
@@ -277,6 +292,7 @@ void session_state::observe() noexcept {
   const std::lock_guard lock(mutex_);
   if (phase_ != phase::open) return;
   try {
+    if (comparer_ != nullptr) return look_for_foreign_work();
     for (lane& each : lanes_)
       if (failure_ || !refresh(each)) return;
   } catch (const std::exception&) {
@@ -298,6 +314,7 @@ void session_state::hold_streams() noexcept {
   CUgraph unused = nullptr;
   const call_result over = end_capture(*table_, origin_.get(), &unused);
   if (unused != nullptr && !is_clients(unused)) discard_graph(*table_, unused);
+  if (comparer_ != nullptr) comparer_->held().ended(unused, true);
   if (failure_->foreign && over.code == newer::error_graph_recapture_failure)
     failure_ = session_failure{mismatch::unknown_node, over, true};
   if (table_->stream_begin_capture(origin_.get(), CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS)
@@ -324,7 +341,7 @@ void session_state::hold(stream_ref stream) noexcept {
 
 session_state::ended session_state::end_driver_capture() noexcept {
   ended result;
-  if (!failure_) {
+  if (!failure_ && comparer_ == nullptr) {
     try {
       result.unjoined = unjoined_leaves();
     } catch (const std::exception&) {
@@ -338,6 +355,8 @@ session_state::ended session_state::end_driver_capture() noexcept {
     discard_graph(*table_, result.graph);
     result.graph = nullptr;
   }
+  if (comparer_ != nullptr && !held_)
+    comparer_->held().ended(std::exchange(result.graph, nullptr), !is_clean_);
   return result;
 }
 

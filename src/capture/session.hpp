@@ -7,12 +7,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "capture/fork_stream.hpp"
+#include "capture/held_capture.hpp"
 #include "capture/host_payload.hpp"
 #include "capture/node_params.hpp"
 #include "capture/node_positions.hpp"
@@ -21,6 +24,42 @@
 #include "model/graph.hpp"
 
 namespace cugraft {
+
+struct node_note;
+
+/// Makes a call once more, on a stream that is capturing, to ask the driver about it. Refers to
+/// what it was made from.
+class repetition {
+ public:
+  template <class F>
+  explicit repetition(const F& call) noexcept
+      : object_(&call), call_([](const void* object, CUstream stream) -> call_result {
+          return (*static_cast<const F*>(object))(stream);
+        }) {}
+
+  call_result operator()(CUstream stream) const { return call_(object_, stream); }
+
+ private:
+  const void* object_;
+  call_result (*call_)(const void*, CUstream);
+};
+
+/// What an engine does that compares each call as it is made, while the streams are held in a
+/// capture that only foreign work goes into.
+class call_comparer {
+ public:
+  call_comparer() = default;
+  call_comparer(const call_comparer&) = delete;
+  call_comparer& operator=(const call_comparer&) = delete;
+  virtual ~call_comparer() = default;
+
+  /// A call that is the graph's node at `position`, by kind and dependencies, does `now`. If it
+  /// throws, the call counts as not made. A call that the driver refuses is the result.
+  virtual call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
+                              model::node_value now, const repetition& again) = 0;
+
+  virtual held_capture& held() noexcept = 0;
+};
 
 /// What a re-capture adds to a capture; an engine implements it. A plain capture has none.
 class capture_client {
@@ -42,6 +81,9 @@ class capture_client {
 
   /// The graph whose nodes are matched.
   virtual const model::graph& expected() const noexcept = 0;
+
+  /// Where calls are not captured but compared as they are made; else null.
+  virtual call_comparer* comparer() noexcept { return nullptr; }
 
   /// Which node of the graph the driver is at with `node`; empty if the engine does not know it.
   virtual std::optional<std::uint32_t> position(CUgraphNode node) const noexcept = 0;
@@ -81,17 +123,26 @@ inline model::edge_data edge_data_of(const driver_front& front, std::size_t i) n
   return {front.edges[i].from_port, front.edges[i].to_port, front.edges[i].type};
 }
 
+namespace detail {
+struct session_state;
+}
+
 /// One stream of a session.
-struct lane {
-  explicit lane(stream_ref of) noexcept : stream(of) {}
+struct lane final : launch_filter {
+  lane(stream_ref of, detail::session_state& in) noexcept : stream(of), session(in) {}
+
+  bool takes(const launch_config& config, const kernel& kernel,
+             std::span<const detail::argument> arguments) noexcept override;
 
   stream_ref stream;
+  detail::session_state& session;
   int priority = 0;
   bool blocking = false;                 ///< synchronises with the legacy stream
   driver_front at;                       ///< as last read
   std::vector<model::dependency> front;  ///< the same as positions, where they are known
   std::uint64_t added = 0;               ///< how often something was added
   bool joined = true;                    ///< another stream of the session waits for all of it
+  CUgraphNode marker = nullptr;          ///< where calls are compared as they are made
 };
 
 /// What an event stands for that was recorded in a session.
@@ -143,7 +194,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void require_may_end() const;
 
   /// Reads where the driver is on every stream of the session, so that work which foreign code
-  /// added last is seen. To be called before `end`.
+  /// added last is seen; where calls are compared as they are made, any foreign work. To be called
+  /// before `end`.
   void observe() noexcept;
 
   struct ended {
@@ -165,6 +217,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::vector<std::shared_ptr<const void>>& kept() noexcept { return kept_; }
   layout_cache& layouts() noexcept { return layouts_; }
   const std::optional<session_failure>& failure() const noexcept { return failure_; }
+  /// What foreign work was found, where calls are compared as they are made.
+  const std::vector<node_summary>& foreign_work() const noexcept { return foreign_; }
+  const std::string& foreign_text() const noexcept { return foreign_text_; }
   const model::structure& found() const noexcept { return found_; }
   /// What the found node at `position` is; positions before the first failure are the graph's.
   node_summary found_summary(std::size_t position) const;
@@ -202,6 +257,10 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// The nodes that cugraft put in, in the order of the calls.
   std::vector<CUgraphNode> known_nodes() const;
 
+  /// Where calls are compared as they are made: the last nodes of streams that the session's first
+  /// one does not wait for.
+  std::vector<node_summary> leaves_unjoined() const;
+
   /// Lets go of what was given to the session; builders may outlive it.
   void drop_contents() noexcept;
 
@@ -218,6 +277,31 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void add_node(lane& where, node_kind kind, node_note note, const call_result& enqueued);
   void record_event(lane& where, CUevent event);
   void wait_event(lane& where, CUevent event);
+
+  // Where calls are compared as they are made: session_direct.cpp.
+  friend struct cugraft::lane;
+  void compare_call(lane& where, node_note note, model::node_value now, const repetition& again);
+  bool is_next(lane& where, node_kind kind, bool programmatic);
+  void compare_launch(lane& where, node_note note, const launch_config& config,
+                      const kernel& kernel, void* const* arguments);
+  void compare_copy(lane& where, void* dst, const void* src, std::size_t bytes);
+  void compare_fill(lane& where, void* dst, std::uint32_t value, std::size_t count,
+                    unsigned element_size);
+  void compare_host_call(lane& where, std::shared_ptr<const void> owner);
+  void compare_event(lane& where, node_kind kind, event_ref event);
+  void link_held(lane& from, lane& to, bool is_new);
+  void record_held(lane& where, event_ref event);
+  void wait_held(stream_ref stream, event_ref event);
+  void bring_in_held(lane& made, CUevent event);
+  bool keeps_holding(const call_result& result);
+  bool has_event(event_ref event) const;
+  void note_foreign_work(const std::string& what);
+  bool look_at_lane(const lane& where);
+  node_summary describe_foreign(CUgraphNode node);
+  void look_for_foreign_work();
+  bool takes_launch(lane& where, const launch_config& config, const kernel& kernel,
+                    std::span<const argument> arguments) noexcept;
+  bool tracks_calls() const noexcept { return failure_ || comparer_ != nullptr; }
 
   void require_open() const;
   void require_own_thread(const lane& where) const;
@@ -253,6 +337,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::thread::id thread_ = std::this_thread::get_id();
   CUcontext context_ = nullptr;
   std::unique_ptr<capture_client> client_;
+  call_comparer* comparer_;
+  bool is_comparing_ = false;  // each call so far was the graph's next node
 
   mutable std::mutex mutex_;
   phase phase_ = phase::fresh;
@@ -285,7 +371,11 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   struct {
     std::size_t position = 0;
     std::shared_ptr<const model::kernel_layout> layout{};
-  } foreign_difference_;  // the first node that differs, where it is a kernel of foreign code
+  } foreign_difference_;   // the first node that differs, where it is a kernel of foreign code
+  bool diverged_ = false;  // a call that was compared is not the graph's next node
+  bool is_clean_ = false;  // no foreign work was found
+  std::vector<node_summary> foreign_;
+  std::string foreign_text_;
   bool found_noted_ = false;
   bool found_unknown_ = false;
   std::unordered_map<CUevent, event_note> events_;
@@ -295,6 +385,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
 /// Ends the capture on `stream` until the driver says that it is over. @return the first result
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept;
+
+/// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
+void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes);
 
 /// The driver's launch of a kernel.
 call_result driver_launch(const driver_table& table, CUstream stream, const launch_config& config,

@@ -76,6 +76,8 @@ void session_state::launch(stream_ref stream, const launch_config& config, const
   note.layout = layouts_.of(kernel);
   note.programmatic = config.programmatic_serialization;
   note.attributes = attributes_of(config, lane_of(stream).priority);
+  if (comparer_ != nullptr)
+    return compare_launch(lane_of(stream), std::move(note), config, kernel, arguments);
   add_node(stream, node_kind::kernel, std::move(note),
            [&] { return driver_launch(*table_, stream.get(), config, kernel, arguments); });
 }
@@ -83,6 +85,7 @@ void session_state::launch(stream_ref stream, const launch_config& config, const
 void session_state::copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (comparer_ != nullptr) return compare_copy(lane_of(stream), dst, src, bytes);
   add_node(stream, node_kind::copy, {},
            [&] { return driver_copy(*table_, stream.get(), dst, src, bytes); });
 }
@@ -91,6 +94,7 @@ void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std:
                          unsigned element_size) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (comparer_ != nullptr) return compare_fill(lane_of(stream), dst, value, count, element_size);
   add_node(stream, node_kind::fill, {},
            [&] { return driver_fill(*table_, stream.get(), dst, value, count, element_size); });
 }
@@ -111,6 +115,7 @@ void session_state::host_call(stream_ref stream, host_function function) {
     if (former != nullptr && same_host_function(former->function, payload->function)) owner = old;
   }
   void* const data = const_cast<void*>(owner.get());
+  if (comparer_ != nullptr) return compare_host_call(lane_of(stream), std::move(owner));
   add_node(stream, node_kind::host, {.owner = std::move(owner)}, [&] {
     return call_result{table_->launch_host_func(stream.get(), &run_host_payload, data),
                        "cuLaunchHostFunc"};
@@ -126,7 +131,7 @@ void session_state::wait_event(lane& where, CUevent event) {
   if (found == events_.end()) return;
   event_note& note = found->second;
   if (note.source != &where && note.source->added == note.added) note.source->joined = true;
-  if (!failure_) return;
+  if (!tracks_calls()) return;
   for (const model::dependency& each : note.front)
     if (std::find(where.front.begin(), where.front.end(), each) == where.front.end())
       where.front.push_back(each);
@@ -135,6 +140,8 @@ void session_state::wait_event(lane& where, CUevent event) {
 void session_state::record(stream_ref stream, event_ref event, bool external) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (external && comparer_ != nullptr)
+    return compare_event(lane_of(stream), node_kind::event_record, event);
   if (external)
     return add_node(stream, node_kind::event_record, {}, [&] {
       return call_result{
@@ -142,6 +149,7 @@ void session_state::record(stream_ref stream, event_ref event, bool external) {
           "cuEventRecordWithFlags"};
     });
   lane& where = lane_of(stream);
+  if (comparer_ != nullptr) return record_held(where, event);
   if (!failure_ && refresh(where))
     keeps_going(where, {table_->event_record(event.get(), stream.get()), "cuEventRecord"});
   record_event(where, event.get());
@@ -151,12 +159,15 @@ void session_state::record(stream_ref stream, event_ref event, bool external) {
 void session_state::wait(stream_ref stream, event_ref event, bool external) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (external && comparer_ != nullptr)
+    return compare_event(lane_of(stream), node_kind::event_wait, event);
   if (external)
     return add_node(stream, node_kind::event_wait, {}, [&] {
       return call_result{
           table_->stream_wait_event(stream.get(), event.get(), CU_EVENT_WAIT_EXTERNAL),
           "cuStreamWaitEvent"};
     });
+  if (comparer_ != nullptr) return wait_held(stream, event);
   lane* const known = find_lane(stream);
   lane& where = known != nullptr ? *known : bring_in(stream);
   wait_or_take_out(where, known == nullptr, event.get());
@@ -189,6 +200,7 @@ CUevent session_state::link_event() {
 }
 
 void session_state::link(lane& from, lane& to, bool is_new) {
+  if (comparer_ != nullptr) return link_held(from, to, is_new);
   const CUevent event = link_event();
   if (!failure_ && refresh(from) &&
       keeps_going(from, {table_->event_record(event, from.stream.get()), "cuEventRecord"}))

@@ -34,13 +34,12 @@ std::unordered_set<CUgraphNode> ancestors(const driver_table& table,
   return reached;
 }
 
-// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
+}  // namespace
+
 void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes) {
   for (model::dependency& each : front)
     if (nodes.kind(each.node) == node_kind::kernel) each.data = {1, 0, 1};
 }
-
-}  // namespace
 
 namespace detail {
 

@@ -21,6 +21,8 @@ struct recapture_outcome {
   std::vector<planned_change> changes;  ///< in node order
   /// Nodes that do the same but are kept alive by somebody else from now on.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<const void>>> owners;
+  /// Of nodes whose tag is another, as far as the engine did not leave it to the session's notes.
+  std::vector<std::pair<std::uint32_t, std::string>> tags;
   /// What foreign code attached to the graph it captured into; null if none took part.
   std::shared_ptr<const void> foreign_owner;
   /// What was captured, where it has another structure and is to be the graph from now on.

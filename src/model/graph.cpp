@@ -27,6 +27,19 @@ bool plainly_same(const attributes& a, const attributes& b) noexcept {
          a.cooperative == b.cooperative && a.priority == b.priority;
 }
 
+// Word by word for the usual sizes: a call costs more than the comparison.
+bool same_bytes(const std::byte* held, const detail::argument& given) noexcept {
+  const auto same_word = [&](auto word) {
+    decltype(word) other = 0;
+    std::memcpy(&word, held, sizeof word);
+    std::memcpy(&other, given.data, sizeof other);
+    return word == other;
+  };
+  if (given.size == 8) return same_word(std::uint64_t{});
+  if (given.size == 4) return same_word(std::uint32_t{});
+  return std::memcmp(held, given.data, given.size) == 0;
+}
+
 // The usual case in one glance: nothing changed. False says nothing yet.
 bool plainly_same(const kernel_view& a, const kernel_view& b) noexcept {
   return a.function == b.function && a.layout == b.layout && a.grid == b.grid &&
@@ -163,6 +176,28 @@ kernel_view graph::kernel(std::size_t node) const noexcept { return view_kernel(
 
 const std::shared_ptr<const kernel_layout>& graph::layout(std::size_t node) const noexcept {
   return layouts_[slot(node)];
+}
+
+bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
+                        const launch_config& config, int priority,
+                        std::span<const detail::argument> arguments) const noexcept {
+  if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
+  const std::uint32_t at = slot(node);
+  const launch_shape& shape = shapes_[at];
+  const attributes& held = attributes_[at];
+  const bool same_config = shape.grid == config.grid && shape.block == config.block &&
+                           shape.shared_memory_bytes == config.shared_memory_bytes &&
+                           held.known_to == known::everything && held.others.empty() &&
+                           config.attributes.empty() && held.cluster == config.cluster &&
+                           held.cooperative == config.cooperative &&
+                           held.priority == config.priority.value_or(priority);
+  if (!same_config || arguments.size() != kernel.parameters.size()) return false;
+  const std::byte* const bytes = arguments_[at].data();
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].size != kernel.parameters[i].size ||
+        !same_bytes(bytes + kernel.parameters[i].offset, arguments[i]))
+      return false;
+  return true;
 }
 
 bool graph::same(std::size_t node, const kernel_view& launch) const noexcept {

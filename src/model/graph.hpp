@@ -60,6 +60,17 @@ class graph {
   kernel_view kernel(std::size_t node) const noexcept;
   const std::shared_ptr<const kernel_layout>& layout(std::size_t node) const noexcept;
 
+  /// A kernel as a launch names it: the owner that its nodes have, and its layout.
+  struct kernel_identity {
+    const void* owner;
+    std::span<const kernel_parameter> parameters;
+  };
+
+  /// Whether the node is plainly what the launch would make, in a stream of `priority`: false says
+  /// nothing yet. As many `arguments` as are given are checked against the layout.
+  bool same_launch(std::size_t node, const kernel_identity& kernel, const launch_config& config,
+                   int priority, std::span<const detail::argument> arguments) const noexcept;
+
   // Whether the node does the same as the given call: no allocation, no driver call. Attributes
   // count as far as both sides know them. @pre the node is of that kind
   bool same(std::size_t node, const kernel_view& launch) const noexcept;

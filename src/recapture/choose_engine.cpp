@@ -62,6 +62,14 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
   return native.make(graph, options);
 }
 
+std::unique_ptr<recapture_engine> make_direct(const engine_info& direct,
+                                              const std::shared_ptr<detail::graph_state>& graph,
+                                              const recapture_options& options) {
+  if (const std::string refusal = direct.refusal(*graph); !refusal.empty())
+    throw usage_error("engine::direct does not take " + identify(graph->handle) + ": " + refusal);
+  return direct.make(graph, options);
+}
+
 bool takes(const engine_info& native, const detail::graph_state& graph, stream_ref stream) {
   return driver_of(*graph.table).supports(feature::recapture_to_graph) &&
          native.refusal(graph).empty() && native.status(stream.get_context()).automatic;
@@ -78,11 +86,7 @@ void refuse_unreadable(const detail::graph_state& graph) {
 
 void refuse_options(const detail::graph_state& graph, const recapture_options& options) {
   if (graph.is_borrowed) refuse_owners_part(graph, options);
-  if (options.with == engine::direct)
-    refuse_option("the engine " + std::string(to_string(options.with)), "a later version");
   if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
-  if (options.may_rerun_body)
-    refuse_option("recapture_options::may_rerun_body", "the engine direct");
 }
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
@@ -96,6 +100,8 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                          (options.with == engine::automatic && !options.replace_structure &&
                           takes(native, *graph, stream));
   if (is_native) return make_native(native, graph, options);
+  if (options.with == engine::direct)
+    return make_direct(find(engines, engine::direct), graph, options);
   refuse_unreadable(*graph);
   return find(engines, engine::compare).make(graph, options);
 }

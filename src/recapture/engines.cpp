@@ -7,7 +7,6 @@ namespace cugraft {
 std::vector<engine_status> engines(const context& context) {
   std::vector<engine_status> result;
   for (const engine_info& each : registered_engines()) result.push_back(each.status(context));
-  result.push_back({engine::direct, false, false, "is not delivered yet"});
   return result;
 }
 

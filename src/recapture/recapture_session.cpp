@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,7 +90,11 @@ recapture_result finish_recapture(detail::session_state& session) {
   recapture_content content;
   // Of a graph from elsewhere: what matches what was captured here belongs here.
   guard.belongs_to(outcome.failure ? nullptr : session.context());
-  if (!outcome.failure) content = {std::move(session.kept()), new_tags(run, session)};
+  if (!outcome.failure) {
+    content = {std::move(session.kept()), new_tags(run, session)};
+    content.tags.insert(content.tags.end(), std::make_move_iterator(outcome.tags.begin()),
+                        std::make_move_iterator(outcome.tags.end()));
+  }
   recapture_result result =
       conclude({*run.graph, run.options, run.engine->which()}, outcome, std::move(content));
   if (result && !run.options.compare_only) {
@@ -139,9 +145,11 @@ recapture_session begin_recapture(const std::shared_ptr<detail::graph_state>& gr
   return result;
 }
 
-recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
-                               const std::function<void(graph_builder&)>& body,
-                               const recapture_options& options) {
+namespace {
+
+recapture_result run_once(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
+                          const std::function<void(graph_builder&)>& body,
+                          const recapture_options& options) {
   recapture_session session = begin_recapture(graph, stream, options);
   try {
     body(session);
@@ -150,6 +158,33 @@ recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph
     throw;  // the body's own exception leaves unchanged; the session is abandoned by its destructor
   }
   return session.try_end();
+}
+
+// What one engine cannot finish and `compare` may.
+bool is_for_compare(const recapture_failure& failure, const recapture_options& options) {
+  if (failure.used == engine::compare) return false;
+  const bool is_structural = failure.why < mismatch::rejected;
+  return is_structural
+             ? options.replace_structure
+             : failure.why == mismatch::foreign_work || failure.why == mismatch::unknown_node ||
+                   failure.why == mismatch::driver_failure;
+}
+
+}  // namespace
+
+recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
+                               const std::function<void(graph_builder&)>& body,
+                               const recapture_options& options) {
+  const std::optional<recapture_failure> former = graph->last_failure;
+  recapture_result result = run_once(graph, stream, body, options);
+  if (result || !options.may_rerun_body || !is_for_compare(result.failure(), options))
+    return result;
+  recapture_options again = options;
+  again.with = engine::compare;
+  again.on_native_mismatch = {};
+  recapture_result second = run_once(graph, stream, body, again);
+  if (second) graph->last_failure = former;
+  return second;
 }
 
 recapture_session::recapture_session(recapture_session&& other) noexcept

@@ -258,6 +258,7 @@ class EngineAgreement : public EngineSuite {
     for (unsigned changes = chance.below(4); changes > 0; --changes) change(after, chance);
     const outcome by_compare = recapture_by(engine::compare, before, after);
     succeeded_ += by_compare.text.starts_with("failed") ? 0 : 1;
+    expect_same_by_direct(before, after, by_compare);
     if (driver().supports(feature::recapture_to_graph)) {
       expect_same_by_native(before, after, by_compare);
       return;
@@ -267,16 +268,29 @@ class EngineAgreement : public EngineSuite {
     EXPECT_EQ(afresh.result, by_compare.result);
   }
 
+  static bool has_foreign_work(const program& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [](const step& each) { return each.kind == step_kind::foreign_fill; });
+  }
+
+  void expect_same_by_direct(const program& before, const program& after,
+                             const outcome& by_compare) {
+    const outcome by_direct = recapture_by(engine::direct, before, after);
+    if (has_foreign_work(after)) {
+      EXPECT_TRUE(by_direct.text.starts_with("failed"));
+      return;
+    }
+    EXPECT_EQ(by_direct.text, by_compare.text);
+    EXPECT_EQ(by_direct.result, by_compare.result);
+  }
+
   void expect_same_by_native(const program& before, const program& after,
                              const outcome& by_compare) {
     const outcome by_native = recapture_by(engine::native, before, after);
     const bool is_failure = by_compare.text.starts_with("failed");
     EXPECT_EQ(by_native.result, by_compare.result);
     // Foreign code sees the driver's own refusals, which only native has.
-    const auto is_foreign = [](const step& each) { return each.kind == step_kind::foreign_fill; };
-    const bool has_foreign = std::any_of(before.begin(), before.end(), is_foreign) ||
-                             std::any_of(after.begin(), after.end(), is_foreign);
-    if (is_failure && has_foreign)
+    if (is_failure && (has_foreign_work(before) || has_foreign_work(after)))
       EXPECT_TRUE(by_native.text.starts_with("failed"));
     else
       EXPECT_EQ(by_native.text, by_compare.text);

@@ -344,7 +344,7 @@ TEST_P(EngineFaults, CallsMayFailByChance) {
     take_reports();
     if (HasFailure()) break;
   }
-  EXPECT_GT(hits, CUGRAFT_SOAK_STEPS / 80);  // some runs make few calls
+  EXPECT_GT(hits, CUGRAFT_SOAK_STEPS / 200);  // some runs make few calls
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineFaults, ::testing::ValuesIn(engine_cases()), &case_name);

@@ -245,7 +245,8 @@ TEST_P(EngineForeign, C086_TwoSessionsThatWaitOnEachOtherBothFail) {
   EXPECT_EQ(again().nodes_changed(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineForeign, ::testing::ValuesIn(all_cases()), &case_name);
+INSTANTIATE_TEST_SUITE_P(Engines, EngineForeign, ::testing::ValuesIn(capturing_cases()),
+                         &case_name);
 
 }  // namespace
 }  // namespace cugraft::testing

@@ -32,6 +32,9 @@ std::vector<engine_case> engine_cases();
 /// Those of the engine `compare`; of simulated drivers, those of these versions.
 std::vector<engine_case> compare_cases(const std::vector<int>& versions);
 
+/// Those of the engine `direct`, likewise.
+std::vector<engine_case> direct_cases(const std::vector<int>& versions);
+
 void PrintTo(const engine_case& shown, std::ostream* out);
 
 std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
@@ -41,6 +44,9 @@ std::string case_name(const ::testing::TestParamInfo<engine_case>& info);
 /// that make every call fail in turn (engine_faults_test), and those of thousands of steps
 /// (engine_loops_test).
 std::vector<engine_case> all_cases();
+
+/// Those of `all_cases` whose engine has the driver capture, so that foreign work is recorded.
+std::vector<engine_case> capturing_cases();
 
 /// Choices of which the other value makes the engine's self-test refuse the driver.
 const std::vector<cugraft_sim::choice>& refused_choices();
@@ -57,6 +63,9 @@ class EngineSuite : public ContractTest, public ::testing::WithParamInterface<en
 
   /// Whether the driver of the case does this the other way.
   bool is_other(cugraft_sim::choice which) const { return GetParam().other == which; }
+
+  /// Whether the engine has the driver capture; else its calls are compared as they are made.
+  bool captures() const { return GetParam().which != engine::direct; }
 
   recapture_options with(recapture_options options = {}) const {
     options.with = GetParam().which;

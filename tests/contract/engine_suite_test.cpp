@@ -20,6 +20,13 @@ constexpr std::array choice_names{
 };
 static_assert(choice_names.size() == choice_count, "a new choice needs a name");
 
+std::vector<engine_case> cases_of(engine which, const std::vector<int>& versions) {
+  if (has_real_driver()) return {{which, real_driver_version()}};
+  std::vector<engine_case> cases;
+  for (const int version : versions) cases.push_back({which, version});
+  return cases;
+}
+
 }  // namespace
 
 std::string name_of_other(choice which) { return choice_names[static_cast<std::size_t>(which)]; }
@@ -33,14 +40,16 @@ const std::vector<choice>& refused_choices() {
 }
 
 std::vector<engine_case> compare_cases(const std::vector<int>& versions) {
-  if (has_real_driver()) return {{engine::compare, real_driver_version()}};
-  std::vector<engine_case> cases;
-  for (const int version : versions) cases.push_back({engine::compare, version});
-  return cases;
+  return cases_of(engine::compare, versions);
+}
+
+std::vector<engine_case> direct_cases(const std::vector<int>& versions) {
+  return cases_of(engine::direct, versions);
 }
 
 std::vector<engine_case> engine_cases() {
   std::vector<engine_case> cases = compare_cases({12040});
+  for (const engine_case& each : direct_cases({12040})) cases.push_back(each);
   if (!has_real_driver())
     cases.push_back({engine::native, 13030});
   else if (real_driver_version() >= required_version(feature::recapture_to_graph))
@@ -55,6 +64,7 @@ std::vector<engine_case> all_cases() {
   if (!CUGRAFT_ALL_CASES) return cases;
   cases.push_back({engine::native, 13050});
   for (const engine_case& each : compare_cases({12080, 13000, 13020, 13030})) cases.push_back(each);
+  for (const engine_case& each : direct_cases({13000, 13030})) cases.push_back(each);
   cases.push_back({engine::compare, 13030, choice::get_nodes_order});
   for (std::size_t i = 0; i < choice_count; ++i) {
     const auto which = static_cast<choice>(i);
@@ -62,6 +72,12 @@ std::vector<engine_case> all_cases() {
         std::ranges::count(refused_choices(), which) == 0)
       cases.push_back({engine::native, 13030, which});
   }
+  return cases;
+}
+
+std::vector<engine_case> capturing_cases() {
+  std::vector<engine_case> cases = all_cases();
+  std::erase_if(cases, [](const engine_case& each) { return each.which == engine::direct; });
   return cases;
 }
 

@@ -9,8 +9,8 @@
 namespace cugraft {
 
 working_copy& working_copy::of(detail::graph_state& graph) {
-  if (!graph.memory) graph.memory = std::make_unique<working_copy>(*graph.table);
-  return static_cast<working_copy&>(*graph.memory);
+  if (!graph.native_memory) graph.native_memory = std::make_unique<working_copy>(*graph.table);
+  return static_cast<working_copy&>(*graph.native_memory);
 }
 
 std::optional<std::uint32_t> working_copy::position(CUgraphNode node) const noexcept {

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "capture/session.hpp"
+#include "driver/call.hpp"
+#include "handles/kernel_state.hpp"
+
+// Calls on the streams of a session that are compared with the graph's next node as they are made.
+// The driver is asked only to hold the streams meanwhile, and about what it alone can tell.
+
+namespace cugraft {
+
+bool lane::takes(const launch_config& config, const kernel& kernel,
+                 std::span<const detail::argument> arguments) noexcept {
+  return session.takes_launch(*this, config, kernel, arguments);
+}
+
+namespace detail {
+
+bool session_state::takes_launch(lane& where, const launch_config& config, const kernel& kernel,
+                                 std::span<const argument> arguments) noexcept {
+  if (!is_comparing_ || config.programmatic_serialization) return false;
+  const model::graph& expected = client_->expected();
+  const std::size_t node = matched_;
+  if (node >= expected.size() ||
+      !expected.same_launch(node, {state_of(kernel).get(), state_of(kernel)->parameters}, config,
+                            where.priority, arguments))
+    return false;
+  const auto wanted = expected.structure().dependencies(node);
+  if (wanted.size() != where.front.size() || wanted.size() > 1 ||
+      (wanted.size() == 1 && wanted.front() != where.front.front()))
+    return false;
+  if (expected.tag(node) != tags_.back()) return false;
+  where.front.resize(1);  // there is room: see add_lane
+  where.front.front() = {static_cast<std::uint32_t>(node), {}};
+  ++where.added;
+  where.joined = false;
+  matched_ = node + 1;
+  return true;
+}
+
+// Whether a call on `where` is the graph's next node.
+bool session_state::is_next(lane& where, node_kind kind, bool programmatic) {
+  const model::graph& expected = client_->expected();
+  if (matched_ >= expected.size() || expected.kind(matched_) != kind) return false;
+  front_before_.assign(where.front.begin(), where.front.end());
+  if (programmatic) make_programmatic(front_before_, expected.structure());
+  std::sort(front_before_.begin(), front_before_.end());
+  const auto last = std::unique(front_before_.begin(), front_before_.end());
+  const auto wanted = expected.structure().dependencies(matched_);
+  return std::equal(front_before_.begin(), last, wanted.begin(), wanted.end());
+}
+
+void session_state::compare_call(lane& where, node_note note, model::node_value now,
+                                 const repetition& again) {
+  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  const node_kind kind = now.kind;
+  if (!failure_ && !diverged_ && !is_next(where, kind, note.programmatic)) {
+    note_found();
+    diverged_ = true;
+    is_comparing_ = false;
+  }
+  if (!failure_ && !diverged_) {
+    const auto position = static_cast<std::uint32_t>(matched_);
+    const call_result asked =
+        comparer_->compare(position, note, tags_.back(), std::move(now), again);
+    if (asked.ok()) {
+      ++matched_;
+      where.front.assign(1, {position, {}});
+    } else {
+      fail({mismatch::capture_invalidated, asked});
+    }
+  }
+  ++where.added;
+  where.joined = false;
+  if (failure_ || diverged_) track(where, kind, std::move(note));
+}
+
+void session_state::compare_launch(lane& where, node_note note, const launch_config& config,
+                                   const kernel& kernel, void* const* arguments) {
+  for (const launch_attribute& each : config.attributes) {
+    if (each.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      note.programmatic |= each.value.front() != std::byte{0};
+    if (each.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+        each.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      note_foreign_work("the launch of kernel \"" + std::string(kernel.name()) +
+                        "\" signals an event, whose edges only the driver makes");
+  }
+  model::kernel_value value;
+  value.function = kernel.get();
+  value.layout = note.layout;
+  value.grid = config.grid;
+  value.block = config.block;
+  value.shared_memory_bytes = config.shared_memory_bytes;
+  value.attributes = *note.attributes;
+  value.arguments.resize(note.layout->bytes);
+  model::pack_arguments(*note.layout, arguments, value.arguments.data());
+  const auto again = [&](CUstream stream) {
+    launch_config same = config;  // on a stream of another priority
+    same.priority = note.attributes->priority;
+    return driver_launch(*table_, stream, same, kernel, arguments);
+  };
+  std::shared_ptr<const void> owner = note.owner;
+  compare_call(where, std::move(note), {node_kind::kernel, std::move(value), std::move(owner)},
+               repetition(again));
+}
+
+void session_state::compare_copy(lane& where, void* dst, const void* src, std::size_t bytes) {
+  model::copy_value copy;
+  copy.source = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(src)};
+  copy.destination = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(dst)};
+  copy.width_bytes = bytes;
+  const auto again = [&](CUstream stream) { return driver_copy(*table_, stream, dst, src, bytes); };
+  compare_call(where, {}, {node_kind::copy, copy, {}}, repetition(again));
+}
+
+void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, std::size_t count,
+                                 unsigned element_size) {
+  const model::fill_value fill{.destination = reinterpret_cast<std::uintptr_t>(dst),
+                               .value = value,
+                               .element_size = element_size,
+                               .width = count};
+  const auto again = [&](CUstream stream) {
+    return driver_fill(*table_, stream, dst, value, count, element_size);
+  };
+  compare_call(where, {}, {node_kind::fill, fill, {}}, repetition(again));
+}
+
+void session_state::compare_host_call(lane& where, std::shared_ptr<const void> owner) {
+  const model::host_value host{reinterpret_cast<std::uintptr_t>(&run_host_payload),
+                               reinterpret_cast<std::uintptr_t>(owner.get())};
+  const auto again = [&](CUstream stream) {
+    return call_result{
+        table_->launch_host_func(stream, &run_host_payload, const_cast<void*>(owner.get())),
+        "cuLaunchHostFunc"};
+  };
+  compare_call(where, {.owner = owner}, {node_kind::host, host, owner}, repetition(again));
+}
+
+void session_state::compare_event(lane& where, node_kind kind, event_ref event) {
+  const auto again = [&](CUstream stream) {
+    if (kind == node_kind::event_record)
+      return call_result{
+          table_->event_record_with_flags(event.get(), stream, CU_EVENT_RECORD_EXTERNAL),
+          "cuEventRecordWithFlags"};
+    return call_result{table_->stream_wait_event(stream, event.get(), CU_EVENT_WAIT_EXTERNAL),
+                       "cuStreamWaitEvent"};
+  };
+  compare_call(where, {}, {kind, model::event_value{event.get()}, {}}, repetition(again));
+}
+
+// After a driver call on a held stream: throws if it failed and the streams are still held, so that
+// the session is unharmed; else the session has failed, and false comes back.
+bool session_state::keeps_holding(const call_result& result) {
+  if (result.ok()) return true;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  const bool asked = table_->stream_is_capturing(origin_.get(), &status) == CUDA_SUCCESS;
+  if (asked && status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    check(result.code, result.function, origin_.get());
+  fail({asked ? mismatch::capture_invalidated : mismatch::driver_failure, result});
+  return false;
+}
+
+// A stream that is new to the session is held like the others. If that throws, it is out again.
+void session_state::bring_in_held(lane& made, CUevent event) {
+  if (failure_) return;
+  try {
+    held_capture& held = comparer_->held();
+    if (!keeps_holding(held.hold(origin_.get(), made.stream.get(), event))) return;
+    made.marker = held.last_marker();
+    note_filter(made.stream, made);
+  } catch (...) {
+    take_out_last();
+    throw;
+  }
+}
+
+// Forks and joins make no driver call between streams that are held already.
+void session_state::link_held(lane& from, lane& to, bool is_new) {
+  if (is_new) bring_in_held(to, nullptr);
+  from.joined |= &from != &to;
+  for (const model::dependency& each : from.front)
+    if (std::find(to.front.begin(), to.front.end(), each) == to.front.end())
+      to.front.push_back(each);
+  if (is_new) return;
+  ++to.added;
+  to.joined = false;
+}
+
+// Whether the event was last recorded here; it may have been elsewhere since.
+bool session_state::has_event(event_ref event) const {
+  return events_.contains(event.get()) && recorder_of_event(event).get() == this;
+}
+
+// The caller's events are recorded in the capture that holds the streams, so that foreign waits for
+// them show: once for each stream, since nothing more is added to it.
+void session_state::record_held(lane& where, event_ref event) {
+  const bool is_recorded = has_event(event) && events_.at(event.get()).source == &where;
+  if (!failure_ && !is_recorded)
+    keeps_holding({table_->event_record(event.get(), where.stream.get()), "cuEventRecord"});
+  record_event(where, event.get());
+  if (!is_recorded) note_event(shared_from_this(), event);
+}
+
+void session_state::wait_held(stream_ref stream, event_ref event) {
+  lane* const known = find_lane(stream);
+  const bool is_own = has_event(event);
+  lane& where = known != nullptr ? *known : bring_in(stream);
+  if (known == nullptr) {
+    bring_in_held(where, event.get());
+  } else if (!failure_ && !is_own &&
+             keeps_holding(
+                 {table_->stream_wait_event(stream.get(), event.get(), 0), "cuStreamWaitEvent"})) {
+    look_at_lane(where);  // an event that was never recorded adds nothing
+  }
+  if (is_own) wait_event(where, event.get());
+  if (known == nullptr) return;
+  ++where.added;
+  where.joined = false;
+}
+
+void session_state::note_foreign_work(const std::string& what) {
+  if (!foreign_text_.empty()) foreign_text_ += "; ";
+  foreign_text_ += what;
+}
+
+// A held stream waits for its marker and for nothing else. False where the capture is over.
+bool session_state::look_at_lane(const lane& where) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  const CUresult result = table_->stream_get_capture_info(where.stream.get(), &status, &id, nullptr,
+                                                          &nodes, &edges, &count);
+  if (result != CUDA_SUCCESS) {
+    fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
+    return false;
+  }
+  const bool is_held = status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == capture_id_;
+  if (is_held && count == 1 && nodes[0] == where.marker) return true;
+  const std::string name = identify(where.stream.get());
+  if (is_held)
+    note_foreign_work(name + " waits for work that is not cugraft's");
+  else if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    note_foreign_work("a call that a capture forbids was made while " + name + " was held in one");
+  else
+    note_foreign_work("the capture in which " + name + " was held was ended");
+  return is_held;
+}
+
+node_summary session_state::describe_foreign(CUgraphNode node) {
+  node_summary summary;
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  CUDA_KERNEL_NODE_PARAMS params = {};
+  if (table_->graph_node_get_type(node, &type) != CUDA_SUCCESS) return summary;
+  summary.kind = static_cast<node_kind>(type);
+  if (type != CU_GRAPH_NODE_TYPE_KERNEL ||
+      table_->graph_kernel_node_get_params(node, &params) != CUDA_SUCCESS)
+    return summary;
+  try {
+    summary.name = layouts_.of(function_of(params))->name;
+  } catch (const cuda_error&) {
+    // then it has no name
+  }
+  return summary;
+}
+
+void session_state::look_for_foreign_work() {
+  if (failure_) return;
+  bool is_held = true;
+  for (const lane& each : lanes_) is_held = is_held && look_at_lane(each);
+  if (is_held) {
+    call_result asked;
+    const std::vector<CUgraphNode> nodes = comparer_->held().foreign_nodes(&asked);
+    if (!asked.ok()) fail({mismatch::driver_failure, asked});
+    for (const CUgraphNode node : nodes) foreign_.push_back(describe_foreign(node));
+  }
+  is_clean_ = !failure_ && foreign_.empty() && foreign_text_.empty();
+  if (!is_clean_ && !failure_)
+    fail({mismatch::foreign_work, {newer::error_graph_recapture_failure, ""}, true});
+}
+
+std::vector<node_summary> session_state::leaves_unjoined() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_tracked = diverged_ || failure_;
+  const model::structure& nodes = is_tracked ? found_ : client_->expected().structure();
+  std::vector<std::uint32_t> pending;
+  for (const model::dependency& each : lanes_.front().front) pending.push_back(each.node);
+  std::vector<bool> reached(nodes.size());
+  while (!pending.empty()) {
+    const std::uint32_t node = pending.back();
+    pending.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    for (const model::dependency& each : nodes.dependencies(node)) pending.push_back(each.node);
+  }
+  std::vector<node_summary> leaves;
+  for (const lane& each : lanes_)
+    for (const model::dependency& leaf : each.front)
+      if (!each.joined && !reached[leaf.node])
+        leaves.push_back(is_tracked ? found_summary(leaf.node)
+                                    : summary_of(client_->expected(), leaf.node));
+  return leaves;
+}
+
+}  // namespace detail
+}  // namespace cugraft

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/direct/direct_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "driver/call.hpp"
+#include "engines/direct/direct_memory.hpp"
+#include "engines/outcome.hpp"
+
+namespace cugraft {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr unsigned most_rows_of_blocks = 65535;  // grid y and z of every device so far
+
+// What the driver may refuse, or what only it can write: it is asked by making the call aside.
+bool needs_the_driver(const model::kernel_value& before, const model::kernel_value& now) {
+  return before.function != now.function || before.block != now.block ||
+         before.shared_memory_bytes != now.shared_memory_bytes ||
+         now.grid.y > most_rows_of_blocks || now.grid.z > most_rows_of_blocks ||
+         now.grid.x > 0x7fffffffU || (now.attributes.cooperative && before.grid != now.grid);
+}
+
+bool needs_the_driver(const model::node_value& before, const model::node_value& now) {
+  if (const auto* kernel = std::get_if<model::kernel_value>(&now.data))
+    return needs_the_driver(std::get<model::kernel_value>(before.data), *kernel) ||
+           model::attributes_differ(before, now);
+  if (const auto* fill = std::get_if<model::fill_value>(&now.data))
+    return fill->destination == 0 || fill->destination % fill->element_size != 0;
+  if (const auto* copy = std::get_if<model::copy_value>(&now.data))
+    return copy->source.address == 0 || copy->destination.address == 0;
+  return now.kind != node_kind::host;
+}
+
+class direct_engine final : public recapture_engine, private call_comparer {
+ public:
+  explicit direct_engine(std::shared_ptr<detail::graph_state> graph) : graph_(std::move(graph)) {}
+  ~direct_engine() override { dropped(); }
+
+  engine which() const noexcept override { return engine::direct; }
+
+  call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
+    begun_ = clock::now();
+    CUcontext context = nullptr;
+    if (const CUresult code = graph_->table->stream_get_ctx(stream, &context); code != CUDA_SUCCESS)
+      return {code, "cuStreamGetCtx"};
+    memory_ = &direct_memory::of(*graph_, context);
+    return memory_->held.begin(stream, mode);
+  }
+
+  CUgraph target() const noexcept override {
+    return memory_ != nullptr ? memory_->held.graph() : nullptr;
+  }
+
+  bool matches_at_calls() const noexcept override { return true; }
+
+  const model::graph& expected() const noexcept override { return graph_->nodes; }
+
+  // What it has is not captured; its tags come with the outcome.
+  std::optional<std::uint32_t> position(CUgraphNode) const noexcept override { return {}; }
+
+  call_comparer* comparer() noexcept override { return this; }
+
+  void dropped() noexcept override {
+    if (memory_ != nullptr) memory_->forget();
+  }
+
+  void applied(std::uint64_t) noexcept override {
+    graph_->has_foreign_nodes = false;
+    dropped();
+  }
+
+  recapture_outcome finish(detail::session_state& session) override;
+
+ private:
+  held_capture& held() noexcept override { return memory_->held; }
+  call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
+                      model::node_value now, const repetition& again) override;
+  recapture_failure failure_of(detail::session_state& session,
+                               const detail::session_state::ended& ended,
+                               std::vector<node_summary> unjoined) const;
+
+  std::shared_ptr<detail::graph_state> graph_;
+  direct_memory* memory_ = nullptr;
+  clock::time_point begun_;
+  recapture_outcome outcome_;
+};
+
+call_result direct_engine::compare(std::uint32_t position, const node_note& note,
+                                   std::string_view tag, model::node_value now,
+                                   const repetition& again) {
+  if (graph_->nodes.same(position, now)) {
+    note_owner(*graph_, position, &note, outcome_);
+  } else {
+    const model::node_value before = graph_->nodes.value(position);
+    if (!now.owner) now.owner = before.owner;
+    if (!same_payload(before, now)) {
+      CUgraphNode aside = nullptr;
+      if (needs_the_driver(before, now))
+        if (const call_result asked = memory_->capture_aside(again, &aside); !asked.ok())
+          return asked;
+      planned_change change = make_change(*graph_, position, tag, std::move(now));
+      change.attributes_from = aside;
+      outcome_.changes.push_back(std::move(change));
+    }
+  }
+  if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
+  return {};
+}
+
+recapture_outcome direct_engine::finish(detail::session_state& session) {
+  session.observe();
+  const bool is_whole =
+      !session.failure() && !session.has_failed() && session.matched() == graph_->nodes.size();
+  std::vector<node_summary> unjoined;
+  if (!session.failure()) unjoined = session.leaves_unjoined();
+  const auto compare_begun = clock::now();
+  const auto ended = session.end();
+  outcome_.timing.capture = compare_begun - begun_;
+  if (!is_whole || !unjoined.empty() || !ended.result.ok())
+    outcome_.failure = failure_of(session, ended, std::move(unjoined));
+  outcome_.timing.compare = clock::now() - compare_begun;
+  return std::move(outcome_);
+}
+
+// Foreign work explains a mismatch; a mismatch goes before any other failure of the session.
+recapture_failure direct_engine::failure_of(detail::session_state& session,
+                                            const detail::session_state::ended& ended,
+                                            std::vector<node_summary> unjoined) const {
+  session.note_found();
+  const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
+  const bool is_foreign = session.failure() && session.failure()->why == mismatch::foreign_work;
+  if (differs && !is_foreign && !ended_early(session, *differs))
+    return structural_failure(*graph_, *differs, found_in(session, *differs), engine::direct, "");
+  session_failure cause = session.failure().value_or(failed_end(ended.result));
+  if (!session.failure() && ended.result.ok())
+    cause = failed_end({CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture"});
+  if (is_foreign) unjoined = session.foreign_work();
+  recapture_failure failure =
+      describe_failure(session, cause, summary_at(*graph_, session.matched()), std::move(unjoined));
+  failure.used = engine::direct;
+  return failure;
+}
+
+engine_status direct_status(const context&) {
+  return {.which = engine::direct, .usable = true, .automatic = false, .why = {}};
+}
+
+std::string direct_refusal(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!graph.nodes.has_parameters(i))
+      return fmt::format(
+          "node {} is of the kind {}, which no call of cugraft's makes; use engine::compare", i,
+          to_string(graph.nodes.kind(i)));
+  return {};
+}
+
+std::unique_ptr<recapture_engine> make_direct(std::shared_ptr<detail::graph_state> graph,
+                                              const recapture_options&) {
+  return std::make_unique<direct_engine>(std::move(graph));
+}
+
+}  // namespace
+
+engine_info direct_engine_info() {
+  return {engine::direct, &direct_status, &direct_refusal, &make_direct};
+}
+
+}  // namespace cugraft

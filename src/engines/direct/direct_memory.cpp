@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/direct/direct_memory.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "capture/failures.hpp"
+#include "driver/call.hpp"
+
+namespace cugraft {
+
+direct_memory& direct_memory::of(detail::graph_state& graph, CUcontext context) {
+  auto* known = static_cast<direct_memory*>(graph.direct_memory.get());
+  if (known == nullptr || known->context_ != context) {
+    auto made = std::make_unique<direct_memory>(*graph.table, context);
+    known = made.get();
+    graph.direct_memory = std::move(made);
+  }
+  return *known;
+}
+
+call_result direct_memory::capture_aside(const repetition& again, CUgraphNode* node) {
+  if (!aside_) aside_.emplace(context::borrow(driver_of(*table_), context_));
+  captured_.reserve(captured_.size() + 1);
+  const CUstream aside = aside_->get();
+  const CUresult begun = table_->stream_begin_capture(aside, CU_STREAM_CAPTURE_MODE_RELAXED);
+  const call_result asked = begun == CUDA_SUCCESS ? again(aside) : call_result{};
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  if (!asked.ok()) static_cast<void>(table_->stream_is_capturing(aside, &status));
+  CUgraph captured = nullptr;
+  const call_result ended = end_capture(*table_, aside, &captured);
+  if (captured != nullptr) captured_.push_back(captured);
+  check(begun, "cuStreamBeginCapture", aside);
+  if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE) check(asked.code, asked.function, aside);
+  if (!asked.ok()) return asked;
+  check(ended.code, ended.function, aside);
+  std::size_t count = 1;
+  check(table_->graph_get_nodes(captured, node, &count), "cuGraphGetNodes", captured);
+  return {};
+}
+
+void direct_memory::forget() noexcept {
+  for (const CUgraph graph : captured_) discard_graph(*table_, graph);
+  captured_.clear();
+}
+
+}  // namespace cugraft

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "capture/graph_state.hpp"
+#include "capture/held_capture.hpp"
+#include "capture/session.hpp"
+
+namespace cugraft {
+
+/// What `direct` keeps with a graph: the capture that holds a session's streams, and a stream aside
+/// on which the driver is asked about calls that it alone can judge.
+class direct_memory final : public engine_memory {
+ public:
+  direct_memory(const driver_table& table, CUcontext context) noexcept
+      : held(table, context), table_(&table), context_(context) {}
+  ~direct_memory() override { forget(); }
+
+  static direct_memory& of(detail::graph_state& graph, CUcontext context);
+
+  /// Captures one call by itself. `*node` is what it made, which lives until `forget`.
+  /// @return the refusal of a call that would have ended any capture
+  /// @throws cuda_error  for a call that failed and did nothing
+  /// @throws std::bad_alloc
+  call_result capture_aside(const repetition& again, CUgraphNode* node);
+
+  /// Destroys what was captured aside.
+  void forget() noexcept;
+
+  held_capture held;
+
+ private:
+  const driver_table* table_;
+  CUcontext context_;
+  std::optional<stream> aside_;
+  std::vector<CUgraph> captured_;
+};
+
+}  // namespace cugraft
