@@ -23,7 +23,7 @@ void recapture_chain(benchmark::State& state, engine with, std::size_t size, int
 }  // namespace
 
 void add_recapture_benchmarks() {
-  std::vector<engine> measured{engine::compare};
+  std::vector<engine> measured{engine::compare, engine::direct};
   if (measured_driver().supports(feature::recapture_to_graph)) measured.push_back(engine::native);
   for (const engine with : measured)
     for (const int per_cent : changed_shares())

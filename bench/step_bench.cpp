@@ -79,8 +79,8 @@ void require_changes(std::size_t expected, const change_report& report) {
       fmt::format("{} nodes changed, and the report says {}", expected, report.nodes_changed()));
 }
 
-void compare_step(benchmark::State& state, const step_case& of, attribute_check attributes,
-                  bool raw_calls) {
+void recapture_step(benchmark::State& state, const step_case& of, const recapture_options& options,
+                    bool raw_calls) {
   using clock = step_clock::clock;
   step_program program = make_program(of);
   const std::size_t changed = program.changed();
@@ -98,8 +98,7 @@ void compare_step(benchmark::State& state, const step_case& of, attribute_check 
   graph_exec exec = graph.instantiate();
   measure(state, program, watch, [&] {
     const clock::time_point begin = clock::now();
-    const change_report report = graph.recapture(
-        program.stream(), body, {.with = engine::compare, .attributes = attributes});
+    const change_report report = graph.recapture(program.stream(), body, options);
     const step_clock_time whole = clock::now() - begin;
     watch.skip();
     exec.update();
@@ -129,7 +128,13 @@ void add_manual(const char* name, const step_case& of, manual_way way) {
 benchmark::internal::Benchmark* add_compare(const char* name, const step_case& of,
                                             attribute_check attributes, bool raw_calls) {
   return add_step(name, of, [=](benchmark::State& state, const step_case& each) {
-    compare_step(state, each, attributes, raw_calls);
+    recapture_step(state, each, {.with = engine::compare, .attributes = attributes}, raw_calls);
+  });
+}
+
+void add_direct(const step_case& of) {
+  add_step("direct", of, [](benchmark::State& state, const step_case& each) {
+    recapture_step(state, each, {.with = engine::direct}, false);
   });
 }
 
@@ -139,6 +144,7 @@ void add_updated(const step_case& of) {
   add_compare("semantic", of, attribute_check::semantic, true);
   add_compare("none", of, attribute_check::none, true);
   add_compare("calls", of, attribute_check::semantic, false);
+  add_direct(of);
 }
 
 void add_instantiated(const step_case& of) {
