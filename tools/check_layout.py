@@ -9,10 +9,16 @@ import argparse
 import pathlib
 import sys
 
-from layout import document_rules, file_rules, include_rules, owner_rules
+from layout import document_rules, file_rules, include_rules, owner_rules, tested_rules
 from layout.source_tree import SourceTree, Violation
 
-CHECKS = (*include_rules.CHECKS, *owner_rules.CHECKS, *file_rules.CHECKS, *document_rules.CHECKS)
+CHECKS = (
+    *include_rules.CHECKS,
+    *owner_rules.CHECKS,
+    *file_rules.CHECKS,
+    *document_rules.CHECKS,
+    *tested_rules.CHECKS,
+)
 
 
 def check(root: pathlib.Path) -> list[Violation]:

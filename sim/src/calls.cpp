@@ -25,8 +25,9 @@ bool is_offered(function_id id) noexcept {
   return facts_of(id).version <= the_state().version && !the_calls().is_hidden(id);
 }
 
-CUresult check_before(function_id id) {
-  if (!is_offered(id)) return error_requires_newer_driver;
+CUresult check_before(const entry_point& which) {
+  const function_id id = which.id;
+  if (!is_offered(id) || which.version > the_state().version) return error_requires_newer_driver;
   const needs needed = needs_of(id);
   if (needed == needs::nothing) return CUDA_SUCCESS;
   if (callback_scope::is_open()) {

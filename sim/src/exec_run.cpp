@@ -3,6 +3,10 @@
 
 #include <utility>
 
+#include "context.hpp"
+#include "library.hpp"
+#include "state.hpp"
+
 namespace cugraft_sim {
 namespace {
 
@@ -10,6 +14,22 @@ namespace {
 bool is_of_moment(const operation& work) {
   return is_memory_node(work) || std::holds_alternative<event_record_operation>(work.what) ||
          std::holds_alternative<event_wait_operation>(work.what);
+}
+
+bool is_gone(CUcontext handle) {
+  const auto found = the_state().contexts.find(handle);
+  return handle && (!found || found->destroyed);
+}
+
+// Whether the operation needs the device for a context that is gone. Which that is, is part of a
+// kernel's function; a primary context that is new has its old handle.
+bool is_of_gone_context(const operation& work) {
+  if (const auto* const kernel = std::get_if<kernel_operation>(&work.what))
+    return kernel->code->owner->destroyed;
+  return (std::holds_alternative<copy_operation>(work.what) ||
+          std::holds_alternative<fill_operation>(work.what) ||
+          std::holds_alternative<batch_operation>(work.what)) &&
+         is_gone(work.context);
 }
 
 }  // namespace
@@ -30,6 +50,7 @@ CUresult launch_plan::take_steps(const graph_exec& of, sequence& steps) {
       if (const CUresult result = take_steps(*node.inner.front(), steps)) return result;
       continue;
     }
+    if (is_of_gone_context(*node.work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     step taken{node.work, {}};
     for (const auto& body : node.inner)
       if (const CUresult result = take_steps(*body, taken.bodies.emplace_back())) return result;

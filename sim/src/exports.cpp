@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exports.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "calls.hpp"
 #include "entry.hpp"
+#include "forms.hpp"
 
-// One exported function for each line of the list, under the symbol that the line names. The list
+// One exported function for each line of the lists, under the symbol that the line names. The list
 // has types only, so the parameters get their names here; and cuda.h declares some of the symbols
 // with other signatures, so ours are C++ functions whose symbol is given beside them.
 
@@ -49,24 +51,103 @@
 namespace cugraft_sim {
 namespace exported {
 
-#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)     \
-  __attribute__((visibility("default"))) CUresult member types __asm__(symbol); \
-  CUresult member(CUGRAFT_PARAMETERS(types)) {                                  \
-    return enter(function_id::member, &impl::member CUGRAFT_ARGUMENTS(types));  \
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)               \
+  __attribute__((visibility("default"))) CUresult member types __asm__(symbol);           \
+  CUresult member(CUGRAFT_PARAMETERS(types)) {                                            \
+    return enter({function_id::member, version}, &impl::member CUGRAFT_ARGUMENTS(types)); \
   }
 #include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
 
+#define CUGRAFT_DRIVER_FORM(form, member, version, symbol, types)                       \
+  __attribute__((visibility("default"))) CUresult form types __asm__(symbol);           \
+  CUresult form(CUGRAFT_PARAMETERS(types)) {                                            \
+    return enter({function_id::member, version}, &impl::form CUGRAFT_ARGUMENTS(types)); \
+  }
+#include "forms.def"
+#undef CUGRAFT_DRIVER_FORM
+
 }  // namespace exported
 
-void* exported_address(function_id id) noexcept {
-  static const std::array<void*, function_count> addresses{{
-#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
-  reinterpret_cast<void*>(&exported::member),
+// Of every function; those that have a twin get its symbol beside this one.
+namespace per_thread {
+
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types)  \
+  CUresult member types __asm__("cugraft_sim_per_thread_" #member);          \
+  CUresult member(CUGRAFT_PARAMETERS(types)) {                               \
+    return enter({function_id::member, version, null_stream_is::per_thread}, \
+                 &impl::member CUGRAFT_ARGUMENTS(types));                    \
+  }
 #include "functions.def"
 #undef CUGRAFT_DRIVER_FUNCTION
-  }};
-  return addresses[static_cast<std::size_t>(id)];
+
+#define CUGRAFT_DRIVER_FORM(form, member, version, symbol, types)            \
+  CUresult form types __asm__("cugraft_sim_per_thread_" #form);              \
+  CUresult form(CUGRAFT_PARAMETERS(types)) {                                 \
+    return enter({function_id::member, version, null_stream_is::per_thread}, \
+                 &impl::form CUGRAFT_ARGUMENTS(types));                      \
+  }
+#include "forms.def"
+#undef CUGRAFT_DRIVER_FORM
+
+}  // namespace per_thread
+
+namespace twin {
+
+#define CUGRAFT_PER_THREAD(member, symbol)                    \
+  decltype(per_thread::member) member __asm__(symbol "_ptsz") \
+      __attribute__((alias("cugraft_sim_per_thread_" #member), visibility("default")));
+#include "per_thread.def"
+#undef CUGRAFT_PER_THREAD
+
+}  // namespace twin
+
+namespace {
+
+struct form_facts {
+  function_id id;
+  int version;
+  void* address;
+};
+
+const std::array forms{
+#define CUGRAFT_DRIVER_FUNCTION(member, name, version, need, symbol, types) \
+  form_facts{function_id::member, version, reinterpret_cast<void*>(&exported::member)},
+#include "functions.def"
+#undef CUGRAFT_DRIVER_FUNCTION
+#define CUGRAFT_DRIVER_FORM(form, member, version, symbol, types) \
+  form_facts{function_id::member, version, reinterpret_cast<void*>(&exported::form)},
+#include "forms.def"
+#undef CUGRAFT_DRIVER_FORM
+};
+
+void* find_twin(void* address) noexcept {
+  struct pair {
+    void* address;
+    void* twin;
+  };
+  static const std::array twins{
+#define CUGRAFT_PER_THREAD(member, symbol) \
+  pair{reinterpret_cast<void*>(&exported::member), reinterpret_cast<void*>(&twin::member)},
+#include "per_thread.def"
+#undef CUGRAFT_PER_THREAD
+  };
+  const auto found = std::ranges::find(twins, address, &pair::address);
+  return found == twins.end() ? nullptr : found->twin;
+}
+
+}  // namespace
+
+void* find_form(function_id id, int version, null_stream_is null_stream) noexcept {
+  const form_facts* newest = nullptr;
+  for (const form_facts& each : forms)
+    if (each.id == id && each.version <= version && (!newest || each.version > newest->version))
+      newest = &each;
+  if (!newest) return nullptr;
+  const bool has_twins = version >= first_version_with_twins;
+  void* const twin =
+      has_twins && null_stream == null_stream_is::per_thread ? find_twin(newest->address) : nullptr;
+  return twin ? twin : newest->address;
 }
 
 }  // namespace cugraft_sim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calls.hpp"
 #include "exports.hpp"
-#include "later_forms.hpp"
+#include "forms.hpp"
 
 namespace cugraft_sim {
 namespace {
@@ -12,8 +12,7 @@ void set_status(CUdriverProcAddressQueryResult* status, CUdriverProcAddressQuery
 
 }  // namespace
 
-// driver-rules 1.1. Older forms of a function than the one in the list are not modelled: who asks
-// for their versions is told that the version is not sufficient.
+// driver-rules 1.1.
 CUresult impl::get_proc_address(const char* symbol, void** found, int version, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult* status) {
   if (!symbol || !found || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
@@ -23,14 +22,19 @@ CUresult impl::get_proc_address(const char* symbol, void** found, int version, c
   const auto id = find_function_id(symbol);
   if (!id || !is_offered(*id)) {
     set_status(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-  } else if (version < facts_of(*id).version) {
-    set_status(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-  } else {
-    void* const later = find_later_form(*id, version);
-    *found = later ? later : exported_address(*id);
-    set_status(status, CU_GET_PROC_ADDRESS_SUCCESS);
+    return CUDA_SUCCESS;
   }
+  const bool per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  *found =
+      find_form(*id, version, per_thread ? null_stream_is::per_thread : null_stream_is::legacy);
+  set_status(status,
+             *found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   return CUDA_SUCCESS;
+}
+
+CUresult impl::get_proc_address_v1(const char* symbol, void** found, int version,
+                                   cuuint64_t flags) {
+  return get_proc_address(symbol, found, version, flags, nullptr);
 }
 
 }  // namespace cugraft_sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer_access.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "context.hpp"
@@ -26,6 +27,19 @@ bool is_same_place(std::uint64_t one, std::uint64_t other) {
   return left->device == right->device;
 }
 
+namespace {
+
+// Memory of a graph is for its own device and for those that its node names (driver-rules 6.1);
+// what contexts enable for each other is not about it.
+bool is_shared_with(CUdevice device, std::uint64_t address) {
+  const auto of_graph = find_graph_allocation(address);
+  return of_graph && std::ranges::any_of(of_graph->access, [&](const CUmemAccessDesc& each) {
+           return each.location.id == device;
+         });
+}
+
+}  // namespace
+
 reachable_memory::reachable_memory(const context& of) : device_(of.device) {
   const auto lock = lock_state();
   is_alone_ = the_state().devices.size() == 1;
@@ -37,7 +51,8 @@ ptx::memory_range reachable_memory::find(std::uint64_t address) noexcept {
   if (is_alone_) return range;
   const auto place = place_of(address);
   const bool is_reached =
-      place && (place->is_host || place->device == device_ || peers_.contains(place->context));
+      place && (place->is_host || place->device == device_ || peers_.contains(place->context) ||
+                is_shared_with(device_, address));
   return is_reached ? range : ptx::memory_range{};
 }
 

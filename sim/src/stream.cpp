@@ -9,6 +9,7 @@
 #include "context.hpp"
 #include "device_facts.hpp"
 #include "entry.hpp"
+#include "null_stream.hpp"
 #include "state.hpp"
 
 namespace cugraft_sim {
@@ -56,6 +57,8 @@ CUresult begin_wait(CUstream handle, std::shared_ptr<stream>& found) {
 }  // namespace
 
 CUresult find_stream(CUstream handle, std::shared_ptr<stream>& found) {
+  if (!handle && null_stream_scope::present() == null_stream_is::per_thread)
+    handle = CU_STREAM_PER_THREAD;
   if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
     std::shared_ptr<context> current;
     if (const CUresult result = current_context(current)) return result;

@@ -34,10 +34,10 @@ struct stream {
   bool is_blocking() const noexcept { return !is_legacy() && !(flags & CU_STREAM_NON_BLOCKING); }
 };
 
-/// The stream of this handle: null and CU_STREAM_LEGACY are the legacy stream of the current
-/// context, CU_STREAM_PER_THREAD the calling thread's. INVALID_HANDLE where there never was one or
-/// its context is gone, CONTEXT_IS_DESTROYED for a destroyed one, and the failure of its context's
-/// work. A stream that is still there is found in all cases.
+/// The stream of this handle: CU_STREAM_LEGACY is the legacy stream of the current context,
+/// CU_STREAM_PER_THREAD the calling thread's, null what it is to the present call. INVALID_HANDLE
+/// where there never was one or its context is gone, CONTEXT_IS_DESTROYED for a destroyed one, and
+/// the failure of its context's work. A stream that is still there is found in all cases.
 CUresult find_stream(CUstream handle, std::shared_ptr<stream>& found);
 
 /// Before a use of `used`, if it is a legacy stream: 906 where a blocking stream captures.

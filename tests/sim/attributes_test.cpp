@@ -171,7 +171,7 @@ TEST_F(Facts, CopyingFromAPlainNodeRemovesAClusterSize) {
   EXPECT_EQ(value.clusterDim.x, 0U);
 }
 
-TEST_F(AttributeRules, AttributesAreCopiedBetweenGraphs) {
+TEST_F(AttributeRules, R5_1_AttributesAreCopiedBetweenGraphs) {
   const CUgraphNode from = wide_node(first());
   const CUgraphNode to = wide_node(first());
   ASSERT_EQ(set(from, cluster_id, cluster(4)), CUDA_SUCCESS);

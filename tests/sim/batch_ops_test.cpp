@@ -128,7 +128,7 @@ TEST_F(BatchRules, R2_2_ACaptureMakesANode) {
   EXPECT_EQ(run(instantiate(graph)), 6U);
 }
 
-TEST_F(BatchRules, ANodeKeepsACopyAndShowsIt) {
+TEST_F(BatchRules, R8_ANodeKeepsACopyAndShowsIt) {
   const CUgraph graph = empty_graph();
   const CUgraphNode node = add(graph, {write(5), write(6, 1)});
   CUDA_BATCH_MEM_OP_NODE_PARAMS found{};
@@ -175,7 +175,7 @@ TEST_F(BatchRules, R5_2_SettersOfAnExecutable) {
 }
 
 // Facts, Whole-graph update: value and address.
-TEST_F(BatchRules, Facts_AWholeUpdateTakesValuesAndAddresses) {
+TEST_F(BatchRules, Facts_R4_3_AWholeUpdateTakesValuesAndAddresses) {
   const CUgraph graph = empty_graph(), changed = empty_graph(), other = empty_graph();
   add(graph, {write(5)});
   add(changed, {write(6, 1)});

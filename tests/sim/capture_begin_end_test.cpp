@@ -83,7 +83,7 @@ TEST_F(CaptureRules, R2_1_EndOnAnotherThreadIsWrongUnlessRelaxed) {
   EXPECT_EQ(nodes(keep(made)).size(), 1U);
 }
 
-TEST_F(Facts, AnEndOnTheWrongThreadEndsTheCapture) {
+TEST_F(Facts, R2_4_AnEndOnTheWrongThreadEndsTheCapture) {
   for (const auto mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL}) {
     begin(first(), mode);
     ASSERT_EQ(launch(first()), CUDA_SUCCESS);
@@ -136,7 +136,7 @@ TEST_F(CaptureRules, R2_4_UseOfAnInvalidatedStreamIsInvalidated) {
   EXPECT_EQ(cu().event_record(events_[0], first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-TEST_F(Facts, AnInvalidatedStreamIsUsableAfterItsEnd) {
+TEST_F(Facts, R2_5_AnInvalidatedStreamIsUsableAfterItsEnd) {
   begin(first());
   ASSERT_EQ(launch(first(), 5), CUDA_SUCCESS);
   EXPECT_EQ(cu().stream_synchronize(first()), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

@@ -297,7 +297,7 @@ TEST_F(LegacyRules, R2_5_TheLegacyStreamCannotJoinACapture) {
   EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-TEST_F(Facts, ALaunchOfAGraphIntoACaptureIsRefusedAndEndsIt) {
+TEST_F(Facts, R2_2_ALaunchOfAGraphIntoACaptureIsRefusedAndEndsIt) {
   const CUgraphExec exec = instantiate(chain(1));
   begin(first(), relaxed);
   EXPECT_EQ(cu().graph_launch(exec, first()), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

@@ -224,7 +224,7 @@ TEST_F(JoinRules, R2_2_AnExternalRecordIsMadeByEachLaunch) {
   EXPECT_EQ(values_[0], 7U);
 }
 
-TEST_F(Facts, AProgrammaticLaunchGivesATypedEdge) {
+TEST_F(Facts, R2_2_AProgrammaticLaunchGivesATypedEdge) {
   begin(first());
   ASSERT_EQ(launch(first()), CUDA_SUCCESS);
   ASSERT_EQ(launch_programmatic(first()), CUDA_SUCCESS);

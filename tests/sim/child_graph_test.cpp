@@ -194,7 +194,7 @@ TEST_F(ChildRules, R1_2_TheContainingGraphOfAnInnerNodeIsTheChild) {
   EXPECT_EQ(containing, content_of(node));
 }
 
-TEST_F(ChildRules, R9_2_OwnershipReadsBackInvalid) {
+TEST_F(ChildRules, R8_R9_2_OwnershipReadsBackInvalid) {
   if (!cu().graph_node_get_params) GTEST_SKIP() << "the driver is older than 13.2";
   CUgraphNode node = nullptr;
   parent_of(1, node);

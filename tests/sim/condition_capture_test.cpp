@@ -83,7 +83,7 @@ TEST_F(ConditionCaptureRules, Facts_AWholeUpdateFromItsOwnGraph) {
   EXPECT_EQ(run(exec), 7U);
 }
 
-TEST_F(ConditionCaptureRules, R4_3_AnUpdateTakesDefaultValues) {
+TEST_F(ConditionCaptureRules, R4_3_R7_AnUpdateTakesDefaultValues) {
   const CUgraphExec exec = instantiate(plain_if(5, 0));
   EXPECT_EQ(run(exec), 0U);
   update(exec, plain_if(5, 1), CUDA_SUCCESS);

@@ -217,7 +217,7 @@ TEST_F(ConditionRules, R5_1_ParametersAreFixed) {
   EXPECT_EQ(cu().graph_node_set_enabled(exec, choice.node, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(ConditionRules, R9_2_TheQueryShowsTheBodies) {
+TEST_F(ConditionRules, R7_R9_2_TheQueryShowsTheBodies) {
   if (!cu().graph_node_get_params) GTEST_SKIP() << "the driver is older than 13.2";
   const CUgraph graph = empty_graph();
   const CUgraphConditionalHandle handle = condition(graph);

@@ -227,7 +227,7 @@ TEST_F(UpdateFacts, AnotherKindOfEdgeIsAnotherTopology) {
   EXPECT_EQ(update(programmatic, programmatic), outcome{});
 }
 
-TEST_F(UpdateFacts, CooperativeIsRefusedBothWays) {
+TEST_F(UpdateFacts, R4_1_CooperativeIsRefusedBothWays) {
   const auto plain = [&] {
     launch(first());
     launch(first());

@@ -103,6 +103,20 @@ TEST_F(FailureRules, R8_BatchOperationOfMemoryThatIsGone) {
   EXPECT_EQ(cu().ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_F(FailureRules, R8_AWaitForAValueInMemoryThatIsGone) {
+  CUdeviceptr memory = 0;
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  ASSERT_EQ(cu().mem_alloc(&memory, 64), CUDA_SUCCESS);
+  ASSERT_EQ(cu().stream_begin_capture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ASSERT_EQ(cu().stream_wait_value32(stream_, memory, 1, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+  ASSERT_EQ(cu().stream_end_capture(stream_, &graph), CUDA_SUCCESS);
+  ASSERT_EQ(cu().graph_instantiate_with_flags(&exec, graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cu().mem_free(memory), CUDA_SUCCESS);
+  EXPECT_EQ(cu().graph_launch(exec, stream_), CUDA_SUCCESS);
+  EXPECT_EQ(cu().stream_synchronize(stream_), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 TEST_F(FailureRules, R8_NewPrimaryContextIsSound) {
   launch_bad_kernel();
   EXPECT_EQ(cu().ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);

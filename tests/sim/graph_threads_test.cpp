@@ -94,7 +94,7 @@ class ThreadRules : public GraphTest {
   }
 };
 
-TEST_F(ThreadRules, GraphsOfDifferentThreadsAreIndependent) {
+TEST_F(ThreadRules, R8_GraphsOfDifferentThreadsAreIndependent) {
   constexpr int threads = 4;
   constexpr int rounds = 20;
   std::atomic<int> gone = 0;

@@ -52,7 +52,7 @@ TEST_F(Rules, R1_2I_LibraryComesFromAFile) {
       CUDA_ERROR_FILE_NOT_FOUND);
 }
 
-TEST_F(Rules, R1_3_KernelsDieWithTheirLibrary) {
+TEST_F(Rules, R1_3_R8_KernelsDieWithTheirLibrary) {
   CUGRAFT_NEEDS_SIMULATOR();  // a real driver may crash
   const CUlibrary library = load(rules_ptx);
   const CUfunction function = find(library, "nothing");

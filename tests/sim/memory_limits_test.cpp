@@ -186,7 +186,7 @@ TEST_F(MemoryLimits, R6_2_NoneIsCapturedIntoAChildEither) {
   EXPECT_EQ(run(instantiate(parent)), 5U);
 }
 
-TEST_F(MemoryUpdates, FromASecondCaptureIsAnError) {
+TEST_F(MemoryUpdates, R4_1_FromASecondCaptureIsAnError) {
   const CUgraphExec exec = instantiate(whole());
   const CUgraph other = whole();
   EXPECT_EQ(update(exec, other), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
@@ -195,7 +195,7 @@ TEST_F(MemoryUpdates, FromASecondCaptureIsAnError) {
   destroy(other);
 }
 
-TEST_F(MemoryUpdates, FromTheExecutablesOwnGraphWorks) {
+TEST_F(MemoryUpdates, R4_3_FromTheExecutablesOwnGraphWorks) {
   const CUgraph graph = whole();
   const CUgraphExec exec = instantiate(graph);
   EXPECT_EQ(update(exec, graph), CUDA_SUCCESS);

@@ -159,6 +159,14 @@ TEST_F(Rules, R0_1_ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(name, "CUDA_ERROR_CAPTURED_EVENT");
 }
 
+TEST_F(Rules, R3_1_R12_TheFailureOfARecaptureHasItsOwnName) {
+  if (driver().version() < 13030) GTEST_SKIP() << "the error came with 13.3";
+  const char* name = nullptr;
+  EXPECT_EQ(cu().get_error_name(cugraft::newer::error_graph_recapture_failure, &name),
+            CUDA_SUCCESS);
+  EXPECT_STREQ(name, "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE");
+}
+
 TEST_F(Rules, R0_1_UnknownErrorHasNoName) {
   const char* name = "before";
   EXPECT_EQ(cu().get_error_name(static_cast<CUresult>(12345), &name), CUDA_ERROR_INVALID_VALUE);
