@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "cugraft/capture.hpp"
 #include "cugraft/change_report.hpp"
 #include "cugraft/detail/export.hpp"
+#include "cugraft/event.hpp"
+#include "cugraft/node_params.hpp"
 
 namespace cugraft {
 
@@ -143,8 +146,65 @@ class CUGRAFT_API node_ref {
   /// The native handle; it is replaced where the structure is.
   CUgraphNode get() const;
 
+  // What the node does. Each throws `usage_error` if it is of another kind, or its parameters
+  // cannot be read.
+  kernel_node_params kernel_params() const;
+  copy_node_params copy_params() const;
+  fill_node_params fill_params() const;
+  host_node_params host_params() const;
+  CUevent event() const;
+
+  /// Gives the node another launch, as `launch` makes it: the complement of a re-capture, where it
+  /// is known which node changes. Executables follow by `graph_exec::update`; the result says what
+  /// they can do about it. The generation is one more if anything changed.
+  ///
+  /// Calls `cuGraphKernelNodeSetParams`, and where launch attributes differ
+  /// `cuGraphKernelNodeCopyAttributes`, all or nothing. A priority that is not set stays what it
+  /// is, and so do edges: `programmatic_serialization` has to say what they are. What the new
+  /// launch needs lives as long as the graph or an executable can run it.
+  /// @throws usage_error       if it does not fit the kernel (see `launch`), the node is no kernel,
+  ///                           or a session is open
+  /// @throws graph_lost_error  if the graph is lost
+  /// @throws cuda_error        if the driver refuses; the graph is what it was
+  template <class... Args>
+  node_update update(const launch_config& config, const kernel& kernel, const Args&... arguments) {
+    const std::array<detail::argument, sizeof...(Args)> list{detail::argument_of(arguments)...};
+    return update_launch(config, kernel, list, true);
+  }
+
+  /// As above; arguments convert to the kernel's parameter types as in a function call.
+  template <class... P>
+  node_update update(const launch_config& config, const typed_kernel<void(P...)>& kernel,
+                     std::type_identity_t<P>... arguments) {
+    const std::array<detail::argument, sizeof...(P)> list{detail::argument_of(arguments)...};
+    return update_launch(config, kernel.untyped(), list, false);
+  }
+
+  /// One argument of a kernel node, by its place in the kernel's declaration; all else stays.
+  template <class T>
+  node_update update_argument(std::size_t index, const T& value) {
+    return update_argument_bytes(index, detail::argument_of(value));
+  }
+
+  /// Another copy. Which memory a side of kind `unified` is of is asked for by its address
+  /// (`cuPointerGetAttribute`); memory that the driver does not know is the host's.
+  /// Calls `cuGraphMemcpyNodeSetParams`.
+  /// @throws usage_error, graph_lost_error, cuda_error  as above
+  node_update update(const copy_node_params& copy);
+
+  // The same for the other kinds. Call `cuGraphMemsetNodeSetParams`, `cuGraphHostNodeSetParams`,
+  // `cuGraphEventRecordNodeSetEvent` or `cuGraphEventWaitNodeSetEvent`. Of two host functions that
+  // are the same the node's own stays.
+  node_update update(const fill_node_params& fill);
+  node_update update(host_function function);
+  node_update update(event_ref event);
+
  private:
   friend struct detail::access;
+
+  node_update update_launch(const launch_config& config, const kernel& kernel,
+                            std::span<const detail::argument> arguments, bool check_sizes);
+  node_update update_argument_bytes(std::size_t index, detail::argument argument);
 
   std::shared_ptr<detail::graph_state> graph_;
   node_path path_;
@@ -274,9 +334,14 @@ class CUGRAFT_API graph {
   /// The first node with that tag, at any depth.
   std::optional<node_ref> find(std::string_view tag) const;
 
+  /// The kernel node that is the `occurrence`-th of those with that name in the image, counted from
+  /// 0 in creation order, at any depth.
+  std::optional<node_ref> find_kernel(std::string_view name, std::size_t occurrence = 0) const;
+
   structure_fingerprint fingerprint() const;
 
-  /// 0 when made; one more for each applied change by a re-capture, `update_from` or `resync`.
+  /// 0 when made; one more for each applied change by a re-capture, `update_from`, `resync` or
+  /// `node_ref::update`.
   std::uint64_t generation() const;
 
   /// Whether a failure with `in_place` lost the graph: it can then be destroyed, nothing else.

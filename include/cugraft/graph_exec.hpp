@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "cugraft/detail/export.hpp"
 #include "cugraft/graph.hpp"
+#include "cugraft/node_params.hpp"
 
 namespace cugraft {
 
@@ -63,6 +68,97 @@ enum class held_values {
   as_graph,  ///< the graph's values as they are now
   unknown,   ///< an adopted one is instantiated anew at the first update, a borrowed one refuses it
              ///< (`exec.unknown` in `update_rules`)
+};
+
+namespace detail {
+struct exec_state;
+}  // namespace detail
+
+/// Refers to one node of an executable by its path. What is set here the executable alone does, and
+/// the graph knows nothing of it. Does not keep the executable alive: once that is gone, every call
+/// but `path` is a `usage_error`, and so is each of an empty one. Thread safety: as `graph`.
+class CUGRAFT_API exec_node_ref {
+ public:
+  /// Empty, as after a move: it can be assigned to and destroyed, nothing else.
+  exec_node_ref() = default;
+
+  const node_path& path() const noexcept { return path_; }
+
+  /// The node of the graph: its kind, name, tag, dependencies and native handle.
+  node_ref in_graph() const;
+
+  // What the executable holds, which may be older than what the graph has, or set by `update`.
+  // Each throws `usage_error` if the node is of another kind, or its parameters cannot be read.
+  kernel_node_params kernel_params() const;
+  copy_node_params copy_params() const;
+  fill_node_params fill_params() const;
+  host_node_params host_params() const;
+  CUevent event() const;
+
+  /// Gives the node another launch, as `launch` makes it, for the launches of the executable that
+  /// come; those that are enqueued keep the values of their time. The graph's value is back after
+  /// the next `graph_exec::update`; until then `graph_exec::is_current` is false. What the new
+  /// launch needs lives as long as the executable can run it.
+  ///
+  /// Calls `cuGraphExecKernelNodeSetParams`. Which changes an executable takes is in
+  /// `update_rules`; one that it does not take is refused, and nothing changed then. A priority
+  /// that is not set stays what it is, and so do edges: `programmatic_serialization` has to say
+  /// what they are.
+  /// @throws usage_error  if it does not fit the kernel (see `launch`), the node is no kernel, or a
+  ///                      session of the graph is open
+  /// @throws cuda_error   if a call fails that is no refusal
+  template <class... Args>
+  node_update update(const launch_config& config, const kernel& kernel, const Args&... arguments) {
+    const std::array<detail::argument, sizeof...(Args)> list{detail::argument_of(arguments)...};
+    return update_launch(config, kernel, list, true);
+  }
+
+  /// As above; arguments convert to the kernel's parameter types as in a function call.
+  template <class... P>
+  node_update update(const launch_config& config, const typed_kernel<void(P...)>& kernel,
+                     std::type_identity_t<P>... arguments) {
+    const std::array<detail::argument, sizeof...(P)> list{detail::argument_of(arguments)...};
+    return update_launch(config, kernel.untyped(), list, false);
+  }
+
+  /// One argument of a kernel node, by its place in the kernel's declaration; all else stays.
+  template <class T>
+  node_update update_argument(std::size_t index, const T& value) {
+    return update_argument_bytes(index, detail::argument_of(value));
+  }
+
+  // The same for the other kinds. Call `cuGraphExecMemcpyNodeSetParams`,
+  // `cuGraphExecMemsetNodeSetParams`, `cuGraphExecHostNodeSetParams`,
+  // `cuGraphExecEventRecordNodeSetEvent` or `cuGraphExecEventWaitNodeSetEvent`.
+  node_update update(const copy_node_params& copy);
+  node_update update(const fill_node_params& fill);
+  node_update update(host_function function);
+  node_update update(event_ref event);
+
+  /// Switches the node off, for the launches that come: it then does nothing and keeps its
+  /// parameters and dependencies. For kernels, copies and fills only (driver rules, 5.2). It stays
+  /// off through updates and in an executable that an update instantiates, as long as the graph has
+  /// the node. Calls `cuGraphNodeSetEnabled`.
+  /// @throws usage_error  for another kind
+  /// @throws cuda_error   the node is then what it was
+  void disable();
+
+  /// Switches it on again. @throws usage_error, cuda_error  as `disable`
+  void enable();
+
+  /// Whether the node is on. Calls `cuGraphNodeGetEnabled`.
+  /// @throws usage_error, cuda_error  as `disable`
+  bool is_enabled() const;
+
+ private:
+  friend struct detail::access;
+
+  node_update update_launch(const launch_config& config, const kernel& kernel,
+                            std::span<const detail::argument> arguments, bool check_sizes);
+  node_update update_argument_bytes(std::size_t index, detail::argument argument);
+
+  std::weak_ptr<detail::exec_state> exec_;
+  node_path path_;
 };
 
 /// An executable graph. Move-only; keeps the graph's state alive.
@@ -122,7 +218,9 @@ class CUGRAFT_API graph_exec {
   /// @throws usage_error, cuda_error  as `launch`
   void upload(stream_ref stream);
 
-  /// Brings the graph's present values in, all or nothing: a refusal puts back what was set.
+  /// Brings the graph's present values in, all or nothing: a refusal puts back what was set. Nodes
+  /// that were set in the executable alone (`node`) get the graph's values too; those that were
+  /// switched off stay off.
   ///
   /// After a refusal, which `may_instantiate` = false and forced ways may bring, launches run what
   /// the executable held before, and `is_current` says so.
@@ -135,6 +233,21 @@ class CUGRAFT_API graph_exec {
   /// @throws graph_lost_error  if the graph is lost
   /// @throws cuda_error        if a call fails that is no refusal
   exec_update update(const update_options& options = {});
+
+  /// A node of the top level, in creation order, to be set in this executable alone.
+  /// @throws usage_error  if the graph has not so many nodes
+  exec_node_ref node(std::size_t index) const;
+
+  /// The same by its path, or as a node of the graph that this executable is of.
+  /// @throws usage_error  if the path leads nowhere, or the node is of another graph
+  exec_node_ref node(const node_path& path) const;
+  exec_node_ref node(const node_ref& node) const;
+
+  /// As `graph::find`.
+  std::optional<exec_node_ref> find(std::string_view tag) const;
+
+  /// As `graph::find_kernel`.
+  std::optional<exec_node_ref> find_kernel(std::string_view name, std::size_t occurrence = 0) const;
 
   /// Whether it holds the graph's present values.
   bool is_current() const noexcept;
@@ -163,11 +276,10 @@ class CUGRAFT_API graph_exec {
 
  private:
   friend struct detail::access;
-  struct state;
 
   graph_exec();
 
-  std::unique_ptr<state> state_;
+  std::shared_ptr<detail::exec_state> state_;
 };
 
 static_assert(!std::is_copy_constructible_v<graph_exec>);

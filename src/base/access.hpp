@@ -43,6 +43,12 @@ struct access {
     return node.graph_;
   }
 
+  /// The executable of an `exec_node_ref`.
+  template <class T>
+  static auto& exec_of(T& node) noexcept {
+    return node.exec_;
+  }
+
   template <class T>
   static auto& path_of(T& node) noexcept {
     return node.path_;

@@ -6,6 +6,7 @@
 
 #include "base/identify.hpp"
 #include "base/report.hpp"
+#include "capture/exec_switches.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
 #include "handles/relaxed_scope.hpp"
@@ -42,22 +43,31 @@ unsigned long long native_flags(const instantiate_options& options) noexcept {
 }
 
 // Instantiating and destroying end captures as allocating does (docs/driver/observations.md).
-CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options) {
+CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_options& options,
+                      const std::vector<CUgraphNode>& disabled) {
   const relaxed_scope relaxed(*graph.table);
   CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
   params.flags = native_flags(options);
   if (options.upload) params.hUploadStream = options.upload->get();
   CUgraphExec exec = nullptr;
-  const CUresult result = graph.table->graph_instantiate_with_params(&exec, graph.handle, &params);
-  if (result == CUDA_SUCCESS && params.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS) return exec;
-  if (exec != nullptr) try_release(*graph.table, &driver_table::graph_exec_destroy, exec);
-  check(result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result, "cuGraphInstantiateWithParams",
-        graph.handle);
-  return nullptr;
+  CUresult result = graph.table->graph_instantiate_with_params(&exec, graph.handle, &params);
+  if (result == CUDA_SUCCESS && params.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
+    result = CUDA_ERROR_INVALID_VALUE;
+  const char* function = "cuGraphInstantiateWithParams";
+  for (const CUgraphNode node : disabled) {
+    if (result != CUDA_SUCCESS) break;
+    result = graph.table->graph_node_set_enabled(exec, node, 0);
+    function = "cuGraphNodeSetEnabled";
+  }
+  if (result != CUDA_SUCCESS && exec != nullptr)
+    try_release(*graph.table, &driver_table::graph_exec_destroy, exec);
+  check(result, function, graph.handle);
+  return exec;
 }
 
 void destroy_exec(executable& exec) noexcept {
   exec.damaged.clear();
+  exec.unsettled.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
@@ -68,12 +78,14 @@ void destroy_exec(executable& exec) noexcept {
 void leave_sound(executable& exec) {
   const auto forget = [&]() noexcept {
     exec.damaged.clear();
+    exec.unsettled.clear();
     exec.handle = nullptr;
   };
   try {
-    if (!exec.damaged.empty()) {
+    if (!exec.damaged.empty() || !exec.unsettled.empty()) {
       const graph_context_scope current(*exec.graph);
       repair(exec);
+      settle_switches(exec);
     }
   } catch (...) {
     forget();
@@ -85,6 +97,7 @@ void leave_sound(executable& exec) {
 void forget_old_values(executable& exec) noexcept {
   exec.was_launched = exec.is_borrowed;  // its owner launches it, and tells nobody
   exec.old.clear();
+  exec.record_of_graph.reset();
   exec.generation = exec.graph->generation;
 }
 
@@ -103,6 +116,10 @@ executable::~executable() {
     report(thrown.what());
   }
   destroy_exec(*this);
+}
+
+model::exec_traits traits_of(const executable& exec) noexcept {
+  return {.node_priority = exec.options.use_node_priority || exec.was_made_elsewhere};
 }
 
 // Of use_node_priority a driver does not tell (docs/driver/observations.md).
@@ -138,13 +155,14 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
 void instantiate(executable& exec, bool destroy_first) {
   detail::graph_state& graph = *exec.graph;
   require_context(graph);  // before anything is destroyed
+  exec.disabled = disabled_nodes(exec);
   auto box = std::make_unique<owner_box>(*graph.table);
   box->replace({graph.record});
   if (destroy_first) close(exec);
   CUgraphExec made = nullptr;
   {
     const attached_box attached(graph, *box);
-    made = make_exec(graph, exec.options);
+    made = make_exec(graph, exec.options, exec.disabled);
   }
   destroy_exec(exec);
   exec.handle = made;
@@ -185,7 +203,8 @@ patch_result patch_nodes(executable& exec, std::span<const patch> patches) {
   if (!patches.empty()) require_context(graph);
   std::vector<model::node_value> now;  // before the first call: what follows cannot fail for memory
   now.reserve(patches.size());
-  for (const patch& each : patches) now.push_back(graph.nodes.value(each.node));
+  for (const patch& each : patches)
+    now.push_back(each.now ? *each.now : graph.nodes.value(each.node));
   patch_result result;
   exec.damaged.reserve(exec.damaged.size() + patches.size());
   for (std::size_t i = 0; i < patches.size(); ++i) {
@@ -226,6 +245,7 @@ whole_result update_whole(executable& exec) {
   CUgraphExecUpdateResultInfo info = {};
   whole_result result;
   exec.damaged.reserve(exec.damaged.size() + exec.old.size());
+  unsettle_switches(exec);
   record_list next{graph.record}, former{exec.box->current()};
   bool is_other = false;
   {
@@ -299,6 +319,7 @@ void upload(executable& exec, stream_ref stream) {
 void close(executable& exec) {
   if (exec.is_borrowed) return leave_sound(exec);
   exec.damaged.clear();
+  exec.unsettled.clear();
   if (exec.handle == nullptr) return;
   const CUgraphExec handle = std::exchange(exec.handle, nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);

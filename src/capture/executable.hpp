@@ -9,6 +9,7 @@
 
 #include "capture/graph_state.hpp"
 #include "cugraft/graph_exec.hpp"
+#include "model/difference.hpp"
 
 // The driver's side of executable graphs: made, patched, updated, launched, destroyed.
 
@@ -30,9 +31,12 @@ struct executable : exec_values {
   bool is_origin_known = true;   ///< it takes the graph's nodes: made here, or a patch has shown it
   bool are_values_known = true;  ///< it holds the graph's values but for `old`
   std::unique_ptr<owner_box> box;
+  record_ptr record_of_graph{};  ///< of what it has from its graph, where nodes were overridden
   std::uint64_t generation = 0;
-  bool was_launched = false;           ///< with what it holds now
-  std::vector<std::uint32_t> damaged;  ///< nodes that a refused patch could not put back
+  bool was_launched = false;             ///< with what it holds now
+  std::vector<std::uint32_t> damaged;    ///< nodes that a refused patch could not put back
+  std::vector<CUgraphNode> disabled{};   ///< what was switched off through cugraft
+  std::vector<CUgraphNode> unsettled{};  ///< of which a failed call may have left the switch wrong
 
   /// Retired records, and the event after which no launch needs them.
   struct retirement {
@@ -46,6 +50,9 @@ struct executable : exec_values {
 /// first where `destroy_first`.
 /// @throws cuda_error  the old executable is then what it was, unless `destroy_first`
 void instantiate(executable& exec, bool destroy_first);
+
+/// What the update rules have to know of an executable.
+model::exec_traits traits_of(const executable& exec) noexcept;
 
 /// How an executable that was made elsewhere was instantiated.
 /// @throws cuda_error
@@ -64,6 +71,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
 struct patch {
   std::uint32_t node = 0;
   std::shared_ptr<const model::node_value> old;
+  std::shared_ptr<const model::node_value> now{};  ///< null: what the graph has
 };
 
 struct patch_result {
@@ -73,7 +81,7 @@ struct patch_result {
   bool is_foreign = false;       ///< nothing was set: the executable takes no node of this graph
 };
 
-/// Sets nodes to the graph's values, all or nothing.
+/// Sets nodes to their new values, all or nothing.
 patch_result patch_nodes(executable& exec, std::span<const patch> patches);
 
 struct whole_result {

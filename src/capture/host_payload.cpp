@@ -86,6 +86,12 @@ bool same_host_function(const host_function& a, const host_function& b) {
          access::function_type(a)->same(access::function_object(a), access::function_object(b));
 }
 
+host_node_params plain_function_of(const host_function& function) noexcept {
+  if (access::function_type(function) != &detail::host_function_type_of<plain_function>) return {};
+  const auto& plain = *static_cast<const plain_function*>(access::function_object(function));
+  return {plain.function, plain.user_data};
+}
+
 const host_payload* payload_of(const model::graph& graph, std::size_t node) noexcept {
   if (graph.kind(node) != node_kind::host) return nullptr;
   const void* const owner = graph.owner(node).get();

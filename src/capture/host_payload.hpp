@@ -6,6 +6,7 @@
 
 #include "capture/owners.hpp"
 #include "cugraft/launch.hpp"
+#include "cugraft/node_params.hpp"
 #include "driver/table.hpp"
 #include "model/graph.hpp"
 
@@ -35,6 +36,9 @@ void CUDA_CB run_host_payload_once(void* payload) noexcept;
 
 /// Whether two functions may stand for each other, see `host_function`.
 bool same_host_function(const host_function& a, const host_function& b);
+
+/// The `CUhostFn` and its data that a host function was made from; nulls for any other callable.
+host_node_params plain_function_of(const host_function& function) noexcept;
 
 /// The payload of a host node that cugraft made; null for any other.
 const host_payload* payload_of(const model::graph& graph, std::size_t node) noexcept;

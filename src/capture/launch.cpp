@@ -1,81 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cugraft/launch.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "capture/launch_checks.hpp"
 #include "capture/session.hpp"
 #include "driver/call.hpp"
-#include "handles/kernel_state.hpp"
 
 // Launches, copies, fills and host calls on any stream: checked, then given to the open session
 // that has the stream, else to the driver.
 
 namespace cugraft {
 namespace {
-
-std::string kernel_text(const kernel& kernel) {
-  return "kernel \"" + std::string(kernel.name()) + "\"";
-}
-
-void require_extents(const kernel& kernel, const dim3& extents, const char* what) {
-  if (extents.x != 0 && extents.y != 0 && extents.z != 0) return;
-  throw usage_error(kernel_text(kernel) + ": an extent of the " + what +
-                    " is 0; every extent is at least 1");
-}
-
-// In a session a launch that the driver refuses ends the capture (docs/driver/observations.md), so
-// what no device takes is found before.
-void require_threads(const kernel& kernel, const dim3& block) {
-  constexpr std::uint64_t most = 1024;
-  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-  if (block.x <= most && block.y <= most && block.z <= most && threads <= most) return;
-  throw usage_error(fmt::format("{}: a block of {} x {} x {} threads; no device takes more than {}",
-                                kernel_text(kernel), block.x, block.y, block.z, most));
-}
-
-void require_cluster(const kernel& kernel, const launch_config& config) {
-  if (!config.cluster) return;
-  const dim3& cluster = *config.cluster;
-  require_extents(kernel, cluster, "cluster");
-  if (config.grid.x % cluster.x == 0 && config.grid.y % cluster.y == 0 &&
-      config.grid.z % cluster.z == 0)
-    return;
-  throw usage_error(kernel_text(kernel) +
-                    ": the cluster does not divide the grid; each extent of the grid must be a "
-                    "multiple of that of the cluster");
-}
-
-void require_launchable(stream_ref stream, const launch_config& config, const kernel& kernel) {
-  if (kernel.get() == nullptr) throw usage_error("launch: the kernel is empty");
-  if (state_of(kernel)->table != &table_of(stream))
-    throw usage_error(kernel_text(kernel) + " is of another driver than " + identify(stream.get()) +
-                      ": load it again with the stream's driver");
-  require_extents(kernel, config.grid, "grid");
-  require_extents(kernel, config.block, "block");
-  require_threads(kernel, config.block);
-  require_cluster(kernel, config);
-}
-
-void require_count(const kernel& kernel, std::size_t given) {
-  const std::size_t wanted = kernel.parameters().size();
-  if (given == wanted) return;
-  throw usage_error(kernel_text(kernel) + " takes " + std::to_string(wanted) + " argument" +
-                    (wanted == 1 ? "" : "s") + ", " + std::to_string(given) + " given");
-}
-
-void require_sizes(const kernel& kernel, std::span<const detail::argument> arguments) {
-  const std::span<const kernel_parameter> parameters = kernel.parameters();
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].size != parameters[i].size)
-      throw usage_error(kernel_text(kernel) + ", argument " + std::to_string(i) + ": " +
-                        std::to_string(parameters[i].size) + " bytes wanted, " +
-                        std::to_string(arguments[i].size) + " given; cast to the parameter's type");
-}
 
 void enqueue(stream_ref stream, const launch_config& config, const kernel& kernel,
              void* const* arguments) {
@@ -100,13 +39,6 @@ class pointer_list {
   std::vector<void*> many_;
 };
 
-void require_bytes(const char* what, std::size_t count) {
-  if (count == 0)
-    throw usage_error(std::string(what) +
-                      ": nothing to do for 0; leave the call out, since a node of size 0 cannot be "
-                      "updated (driver rules, 5.2)");
-}
-
 [[noreturn]] void refuse_2d(const char* what) {
   throw not_implemented_error(std::string(what) +
                               " is not delivered yet: two-dimensional copies and fills come with "
@@ -121,7 +53,7 @@ void launch(stream_ref stream, const launch_config& config, const kernel& kernel
             std::span<const argument> arguments, bool check_sizes) {
   if (launch_filter* const filter = filter_of(stream))
     if (filter->takes(config, kernel, arguments)) return;
-  require_launchable(stream, config, kernel);
+  require_launchable(table_of(stream), stream.get(), config, kernel);
   require_count(kernel, arguments.size());
   if (check_sizes) require_sizes(kernel, arguments);
   pointer_list pointers(arguments.size());
@@ -134,7 +66,7 @@ void launch(stream_ref stream, const launch_config& config, const kernel& kernel
 
 void launch_raw(stream_ref stream, const launch_config& config, const kernel& kernel,
                 std::span<void* const> arguments) {
-  require_launchable(stream, config, kernel);
+  require_launchable(table_of(stream), stream.get(), config, kernel);
   require_count(kernel, arguments.size());
   pointer_list pointers(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) pointers[i] = arguments[i];
@@ -143,7 +75,7 @@ void launch_raw(stream_ref stream, const launch_config& config, const kernel& ke
 
 void launch_packed(stream_ref stream, const launch_config& config, const kernel& kernel,
                    std::span<const std::byte> arguments) {
-  require_launchable(stream, config, kernel);
+  require_launchable(table_of(stream), stream.get(), config, kernel);
   const std::span<const kernel_parameter> parameters = kernel.parameters();
   pointer_list pointers(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -167,13 +99,7 @@ void copy_async(stream_ref stream, void* dst, const void* src, std::size_t bytes
 void fill_async(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
                 unsigned element_size) {
   require_bytes("fill_async", count);
-  if (element_size != 1 && element_size != 2 && element_size != 4)
-    throw usage_error("fill_async: elements of " + std::to_string(element_size) +
-                      " bytes; 1, 2 and 4 are possible");
-  if (element_size < 4 && (value >> (8 * element_size)) != 0)
-    throw usage_error("fill_async: the value " + std::to_string(value) +
-                      " does not fit an element of " + std::to_string(element_size) + " byte" +
-                      (element_size == 1 ? "" : "s"));
+  require_element("fill_async", value, element_size);
   if (const auto session = recorder_of(stream))
     return session->fill(stream, dst, value, count, element_size);
   const call_result result =

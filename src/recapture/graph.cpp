@@ -8,6 +8,7 @@
 #include "capture/apply.hpp"
 #include "capture/executable.hpp"
 #include "capture/graph_state.hpp"
+#include "recapture/node_access.hpp"
 #include "recapture/sessions.hpp"
 
 namespace cugraft {
@@ -24,14 +25,6 @@ std::shared_ptr<detail::graph_state> own(const driver& driver, CUgraph handle) {
   auto state = std::make_shared<detail::graph_state>(table_of(driver));
   state->handle = handle;
   return state;
-}
-
-// Where the node is; `resync` may have made the graph smaller.
-std::size_t index_in(const std::shared_ptr<detail::graph_state>& graph, const node_path& path) {
-  if (!graph) throw usage_error("the node reference is empty: take one from a graph");
-  const std::size_t index = path.steps.front().node;
-  if (index < graph->nodes.size()) return index;
-  throw usage_error(identify(graph->handle) + " has no node " + to_string(path) + " any more");
 }
 
 // Nodes that a failed re-capture could not put back are set again before others see the graph.
@@ -121,6 +114,12 @@ std::optional<node_ref> graph::find(std::string_view tag) const {
   return std::nullopt;
 }
 
+std::optional<node_ref> graph::find_kernel(std::string_view name, std::size_t occurrence) const {
+  const auto found = kernel_index(state_of(state_), name, occurrence);
+  if (!found) return std::nullopt;
+  return node(*found);
+}
+
 structure_fingerprint graph::fingerprint() const { return state_of(state_).nodes.fingerprint(); }
 
 std::uint64_t graph::generation() const { return state_of(state_).generation; }
@@ -159,6 +158,22 @@ void graph::resync() {
   refuse_while_open(state, "reading it again");
   make_sound(state);
   read_again(state);
+}
+
+std::uint32_t index_in(const std::shared_ptr<detail::graph_state>& graph, const node_path& path) {
+  if (!graph) throw usage_error("the node reference is empty: take one from a graph");
+  if (path.steps.size() == 1 && path.steps.front().node < graph->nodes.size())
+    return path.steps.front().node;
+  throw usage_error(identify(graph->handle) + " has no node " + to_string(path));
+}
+
+std::optional<std::uint32_t> kernel_index(const detail::graph_state& graph, std::string_view name,
+                                          std::size_t occurrence) {
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes.kind(i) == node_kind::kernel && graph.nodes.name(i) == name &&
+        occurrence-- == 0)
+      return i;
+  return std::nullopt;
 }
 
 node_kind node_ref::kind() const { return graph_->nodes.kind(index_in(graph_, path_)); }

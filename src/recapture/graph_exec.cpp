@@ -3,26 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 #include <utility>
 
 #include "base/access.hpp"
 #include "base/identify.hpp"
 #include "capture/apply.hpp"
-#include "capture/executable.hpp"
+#include "capture/exec_switches.hpp"
 #include "capture/failures.hpp"
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
 #include "model/update_rules.hpp"
+#include "recapture/exec_state.hpp"
 
 // How an executable follows its graph: patched, updated whole, or instantiated anew.
 
 namespace cugraft {
-
-struct graph_exec::state : executable {
-  using executable::executable;
-};
 
 namespace {
 
@@ -55,8 +51,7 @@ std::vector<pending_change> pending_changes(executable& exec) {
     return nodes.owner(entry.first) == entry.second->owner &&
            nodes.same(entry.first, *entry.second);
   });
-  const model::exec_traits traits{.node_priority =
-                                      exec.options.use_node_priority || exec.was_made_elsewhere};
+  const model::exec_traits traits = traits_of(exec);
   std::vector<pending_change> pending;
   for (const auto& [node, old] : exec.old)
     pending.push_back({{node, old}, model::judge(*old, nodes.value(node), traits)});
@@ -222,14 +217,9 @@ exec_update update_executable(executable& exec, const update_options& options) {
   return up_to_date(std::move(update), exec, std::move(record), update_method::instantiated);
 }
 
-void make_sound(executable& exec) {
-  if (exec.damaged.empty()) return;
-  const graph_context_scope current(*exec.graph);
-  repair(exec);
-}
+}  // namespace
 
-template <class Executable>
-Executable& made(Executable& exec) {
+executable& made_executable(executable& exec) {
   if (exec.handle == nullptr)
     throw usage_error(
         "the executable graph was destroyed to make room for one that could not be instantiated: "
@@ -237,8 +227,17 @@ Executable& made(Executable& exec) {
   return exec;
 }
 
+void make_sound(executable& exec) {
+  if (exec.damaged.empty() && exec.unsettled.empty()) return;
+  const graph_context_scope current(*exec.graph);
+  repair(exec);
+  settle_switches(exec);
+}
+
+namespace {
+
 executable& launchable(executable& exec, stream_ref stream) {
-  made(exec);
+  made_executable(exec);
   if (&table_of(stream) != exec.graph->table)
     throw usage_error(identify(exec.handle) + " and " + identify(stream.get()) +
                       " are of two drivers: launch on a stream of the executable's driver");
@@ -272,7 +271,7 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   read_afresh(*state_);
   auto result = access::make<graph_exec>();
   auto& exec = access::state(result);
-  exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(state_, options);
+  exec = std::make_shared<detail::exec_state>(state_, options);
   cugraft::instantiate(*exec, false);
   exec->options.upload.reset();  // once
   return result;
@@ -306,8 +305,7 @@ graph_exec take_foreign(const char* asked, const driver& driver, CUgraphExec han
   read_afresh(*state);
   auto result = access::make<graph_exec>();
   auto& exec = access::state(result);
-  exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(
-      state, options_of(*state->table, handle));
+  exec = std::make_shared<detail::exec_state>(state, options_of(*state->table, handle));
   take(*exec, handle, held, is_borrowed);
   return result;
 }
@@ -326,8 +324,7 @@ graph_exec graph_exec::borrow(const driver& driver, CUgraphExec exec, graph& gra
 
 namespace {
 
-template <class State>
-State& state_of(const std::unique_ptr<State>& state) {
+executable& state_of(const std::shared_ptr<detail::exec_state>& state) {
   if (!state)
     throw usage_error(
         "the executable graph is empty: it was moved from, released, reset or closed");
@@ -349,7 +346,9 @@ exec_update graph_exec::update(const update_options& options) {
   require_consistent(exec, options);
   refuse_while_open(*exec.graph, "updating an executable of it");
   const graph_context_scope current(*exec.graph);
-  return update_executable(exec, options);
+  exec_update update = update_executable(exec, options);
+  settle_switches(exec);
+  return update;
 }
 
 bool graph_exec::is_current() const noexcept {
@@ -362,10 +361,10 @@ bool graph_exec::is_current() const noexcept {
 
 std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }
 
-CUgraphExec graph_exec::get() const { return made(state_of(state_)).handle; }
+CUgraphExec graph_exec::get() const { return made_executable(state_of(state_)).handle; }
 
 CUgraphExec graph_exec::release() {
-  make_sound(made(state_of(state_)));
+  make_sound(made_executable(state_of(state_)));
   const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
   state_.reset();
   return handle;
@@ -375,7 +374,7 @@ void graph_exec::reset() noexcept { state_.reset(); }
 
 void graph_exec::close() {
   if (!state_) return;
-  const std::unique_ptr<state> closing = std::move(state_);
+  const std::shared_ptr<detail::exec_state> closing = std::move(state_);
   cugraft::close(*closing);
 }
 
