@@ -24,6 +24,7 @@ struct recapture_run final : capture_client {
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
     return engine->position(node);
   }
+  bool hands_out_memory() const noexcept override { return engine->hands_out_memory(); }
   void dropped() noexcept override { engine->dropped(); }
   void over(detail::session_state& session) noexcept override {
     graph->fork_streams = std::move(session.fork_streams());
