@@ -93,15 +93,17 @@ class CUGRAFT_API graph_builder {
   /// Adds an allocation node and gives its address, which is the graph's: a re-capture hands out
   /// the same ones in order, and another size is a mismatch. Calls `cuMemAllocAsync`.
   ///
-  /// In a session that has failed the address is valid inside the session only.
-  /// @throws usage_error, cuda_error
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// Each launch makes the memory anew at that address; `graph::allocations` says what such nodes
+  /// forbid. In a session that has failed the address is valid inside the session only: nothing is
+  /// there.
+  /// @throws usage_error  for 0 bytes
+  /// @throws cuda_error
   void* allocate(std::size_t bytes);
 
   /// Adds a node that frees what `allocate` gave. Calls `cuMemFreeAsync`.
-  /// @throws usage_error  if `pointer` is no allocation of this graph
+  /// @throws usage_error  if `pointer` is no allocation of this graph that was made in this session
+  ///                      and not freed in it
   /// @throws cuda_error
-  /// Not delivered yet: throws `not_implemented_error`.
   void free(void* pointer);
 
   /// Adds a child graph node with a clone of the content of `child`.

@@ -50,7 +50,8 @@ struct recapture_options {
   /// lives until they are instantiated anew by `graph_exec::update`. The report says so with
   /// `structure_replaced` and no changes; `on_mismatch` is not asked. `automatic` then means
   /// `compare`; `native` and `direct` need `may_rerun_body`. Not for borrowed graphs, not with
-  /// `compare_only`, and not for `update_from`: `usage_error`.
+  /// `compare_only`, and not for `update_from`: `usage_error`. What allocates (`allocate`) is
+  /// replaced each time, because its memory has other addresses then.
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
@@ -122,6 +123,19 @@ struct structure_fingerprint {
 };
 
 class graph_exec;
+
+/// An allocation node of a graph, as `graph::allocations` lists it.
+struct graph_allocation {
+  node_path path;
+  void* pointer = nullptr;  ///< the same at every launch, as long as the graph lives
+  std::size_t bytes = 0;
+  int device = 0;  ///< ordinal
+  /// The graph's own free of it. Empty: a launch leaves the memory, and the next one is refused
+  /// until it was freed (`free_async`), unless `instantiate_options::auto_free_on_launch`.
+  std::optional<node_path> freed_at{};
+  /// Not made by `graph_builder::allocate`: `compare` refuses the graph.
+  bool is_foreign = false;
+};
 
 /// Refers to one node of a graph by its path, and shares the graph's state. Thread safety: as
 /// `graph`.
@@ -301,6 +315,8 @@ class CUGRAFT_API graph {
   ///                                option does not apply: another engine than `compare`,
   ///                                `on_native_mismatch`, `replace_structure`; on a borrowed
   ///                                graph also `in_place`
+  /// @throws recapture_error        also if the graph allocates: another capture has its memory at
+  ///                                other addresses
   /// @throws cuda_error             if `other` cannot be read
   /// @throws not_implemented_error  if the graph holds nodes that cannot be read back
   change_report update_from(CUgraph other, const recapture_options& options = {});
@@ -339,6 +355,13 @@ class CUGRAFT_API graph {
   std::optional<node_ref> find_kernel(std::string_view name, std::size_t occurrence = 0) const;
 
   structure_fingerprint fingerprint() const;
+
+  /// The allocation nodes of the top level, in creation order.
+  ///
+  /// A graph that has any, or frees memory of another, allows one executable at a time, no clone,
+  /// no edit of its structure, and no whole-graph update or `update_from` by another capture
+  /// (driver rules, 6.2). Memory that a launch leaves outlives graph and executable.
+  std::vector<graph_allocation> allocations() const;
 
   /// 0 when made; one more for each applied change by a re-capture, `update_from`, `resync` or
   /// `node_ref::update`.

@@ -136,11 +136,10 @@ CUGRAFT_API void copy_async(stream_ref stream, void* dst, const void* src, std::
 /// Copies `height` rows of `width_bytes`; pitches are in bytes from row to row.
 /// Calls `cuMemcpy2DAsync`.
 ///
-/// An executable cannot be given another 2-D copy: such a change needs it instantiated anew (driver
-/// facts, Setters).
-/// @throws usage_error  for no rows or 0 bytes
+/// One row is as by `copy_async`. An executable cannot be given another copy of more rows: such a
+/// change needs it instantiated anew (driver facts, Setters).
+/// @throws usage_error  for no rows or 0 bytes, or a pitch that is less than a row
 /// @throws cuda_error
-/// Not delivered yet: throws `not_implemented_error`.
 CUGRAFT_API void copy_2d_async(stream_ref stream, void* dst, std::size_t dst_pitch, const void* src,
                                std::size_t src_pitch, std::size_t width_bytes, std::size_t height);
 
@@ -153,8 +152,12 @@ CUGRAFT_API void fill_async(stream_ref stream, void* dst, std::uint32_t value, s
 
 /// Sets `height` rows of `width` elements; `pitch` is in bytes from row to row.
 /// Calls `cuMemsetD2D8Async` and its likes.
-/// @throws usage_error, cuda_error  as `fill_async`
-/// Not delivered yet: throws `not_implemented_error`.
+///
+/// One row is as by `fill_async`. Of more rows an executable takes another value and destination,
+/// but no other shape: that needs it instantiated anew (driver facts, Setters).
+/// @throws usage_error  as `fill_async`; also for no rows, or a pitch that is less than a row or no
+///                      multiple of the element's size
+/// @throws cuda_error
 CUGRAFT_API void fill_2d_async(stream_ref stream, void* dst, std::size_t pitch, std::uint32_t value,
                                std::size_t width, std::size_t height, unsigned element_size = 1);
 

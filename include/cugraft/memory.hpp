@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -125,6 +126,29 @@ class CUGRAFT_API host_buffer {
   std::size_t size_ = 0;
   std::shared_ptr<const detail::context_state> context_;
 };
+
+/// Frees memory that a launch of a graph left, in the order of `stream`. Calls `cuMemFreeAsync`.
+/// @throws usage_error  if `pointer` is null, or the stream is capturing: `graph_builder::free` is
+///                      for that
+/// @throws cuda_error
+CUGRAFT_API void free_async(stream_ref stream, void* pointer);
+
+/// Memory of allocation nodes on one device, in bytes.
+struct graph_memory {
+  std::uint64_t used = 0;       ///< by allocations that live
+  std::uint64_t used_high = 0;  ///< the most so far
+  std::uint64_t reserved = 0;   ///< kept for launches to come, what is used included
+  std::uint64_t reserved_high = 0;
+};
+
+/// What the graphs on the context's device use, of all the process. Calls
+/// `cuDeviceGetGraphMemAttribute`.
+/// @throws cuda_error
+CUGRAFT_API graph_memory graph_memory_usage(const context& context);
+
+/// Gives memory that is reserved and not used back to the device. Calls `cuDeviceGraphMemTrim`.
+/// @throws cuda_error
+CUGRAFT_API void trim_graph_memory(const context& context);
 
 static_assert(!std::is_copy_constructible_v<device_buffer>);
 static_assert(std::is_nothrow_move_assignable_v<device_buffer>);

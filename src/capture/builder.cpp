@@ -82,8 +82,12 @@ void graph_builder::close() {
                     " is no conditional body: a session is ended by end(), a fork by join()");
 }
 
-void* graph_builder::allocate(std::size_t) { refuse_undelivered(*this, "allocate"); }
-void graph_builder::free(void*) { refuse_undelivered(*this, "free"); }
+void* graph_builder::allocate(std::size_t bytes) {
+  return session_of(*this).allocate(stream_, bytes);
+}
+
+void graph_builder::free(void* pointer) { session_of(*this).free(stream_, pointer); }
+
 void graph_builder::embed(const graph&) { refuse_undelivered(*this, "embed"); }
 void graph_builder::embed(graph&&) { refuse_undelivered(*this, "embed"); }
 

@@ -90,4 +90,38 @@ call_result driver_fill(const driver_table& table, CUstream stream, void* dst, s
   }
 }
 
+// The addresses say which memory is meant.
+call_result driver_copy(const driver_table& table, CUstream stream, const row_copy& rows) noexcept {
+  CUDA_MEMCPY2D params = {};
+  params.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+  params.srcDevice = reinterpret_cast<CUdeviceptr>(rows.src);
+  params.srcPitch = rows.src_pitch;
+  params.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  params.dstDevice = reinterpret_cast<CUdeviceptr>(rows.dst);
+  params.dstPitch = rows.dst_pitch;
+  params.WidthInBytes = rows.width_bytes;
+  params.Height = rows.height;
+  return {table.memcpy_2d_async(&params, stream), "cuMemcpy2DAsync"};
+}
+
+call_result driver_fill(const driver_table& table, CUstream stream, const row_fill& rows) noexcept {
+  const auto destination = reinterpret_cast<CUdeviceptr>(rows.dst);
+  switch (rows.element_size) {
+    case 1:
+      return {
+          table.memset_d2d8_async(destination, rows.pitch, static_cast<unsigned char>(rows.value),
+                                  rows.width, rows.height, stream),
+          "cuMemsetD2D8Async"};
+    case 2:
+      return {
+          table.memset_d2d16_async(destination, rows.pitch, static_cast<unsigned short>(rows.value),
+                                   rows.width, rows.height, stream),
+          "cuMemsetD2D16Async"};
+    default:
+      return {table.memset_d2d32_async(destination, rows.pitch, rows.value, rows.width, rows.height,
+                                       stream),
+              "cuMemsetD2D32Async"};
+  }
+}
+
 }  // namespace cugraft

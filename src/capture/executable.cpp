@@ -7,6 +7,7 @@
 #include "base/identify.hpp"
 #include "base/report.hpp"
 #include "capture/exec_switches.hpp"
+#include "capture/single_executable.hpp"
 #include "driver/call.hpp"
 #include "handles/ownership.hpp"
 #include "handles/relaxed_scope.hpp"
@@ -287,12 +288,22 @@ void release_retired(executable& exec) noexcept {
   }
 }
 
+namespace {
+
+void enqueue(const executable& exec, stream_ref stream) {
+  const CUresult result = exec.graph->table->graph_launch(exec.handle, stream.get());
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    throw_launch_failure(exec, stream, result);
+}
+
+}  // namespace
+
 void launch(executable& exec, stream_ref stream) {
   exec.was_launched = true;
   std::size_t marked = 0;
   for (const executable::retirement& each : exec.retirements) marked += each.count;
   const std::size_t retired = exec.box->retired_count() - marked;
-  if (retired == 0) return call(stream, &driver_table::graph_launch, exec.handle, stream.get());
+  if (retired == 0) return enqueue(exec, stream);
   // Launches of one executable run one after the other: once this one is done, no earlier one runs.
   // Whatever can fail comes before the launch, but for the record: without it the next launch
   // marks.
@@ -301,7 +312,7 @@ void launch(executable& exec, stream_ref stream) {
   CUresult result = CUDA_SUCCESS;
   const auto forget_mark = [&] { exec.retirements.pop_back(); };
   try {
-    call(stream, &driver_table::graph_launch, exec.handle, stream.get());
+    enqueue(exec, stream);
     result = exec.graph->table->event_record(done.get(), stream.get());
   } catch (...) {
     forget_mark();

@@ -10,8 +10,8 @@
 #include "capture/session.hpp"
 #include "driver/call.hpp"
 
-// Launches, copies, fills and host calls on any stream: checked, then given to the open session
-// that has the stream, else to the driver.
+// Kernel launches on any stream: checked, then given to the open session that has the stream, else
+// to the driver.
 
 namespace cugraft {
 namespace {
@@ -38,12 +38,6 @@ class pointer_list {
   std::array<void*, 24> few_{};
   std::vector<void*> many_;
 };
-
-[[noreturn]] void refuse_2d(const char* what) {
-  throw not_implemented_error(std::string(what) +
-                              " is not delivered yet: two-dimensional copies and fills come with "
-                              "the other node kinds");
-}
 
 }  // namespace
 
@@ -87,34 +81,6 @@ void launch_packed(stream_ref stream, const launch_config& config, const kernel&
     pointers[i] = const_cast<std::byte*>(arguments.data()) + parameters[i].offset;
   }
   enqueue(stream, config, kernel, pointers.data());
-}
-
-void copy_async(stream_ref stream, void* dst, const void* src, std::size_t bytes) {
-  require_bytes("copy_async", bytes);
-  if (const auto session = recorder_of(stream)) return session->copy(stream, dst, src, bytes);
-  const call_result result = driver_copy(table_of(stream), stream.get(), dst, src, bytes);
-  check(result.code, result.function, stream.get());
-}
-
-void fill_async(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
-                unsigned element_size) {
-  require_bytes("fill_async", count);
-  require_element("fill_async", value, element_size);
-  if (const auto session = recorder_of(stream))
-    return session->fill(stream, dst, value, count, element_size);
-  const call_result result =
-      driver_fill(table_of(stream), stream.get(), dst, value, count, element_size);
-  check(result.code, result.function, stream.get());
-}
-
-void copy_2d_async(stream_ref, void*, std::size_t, const void*, std::size_t, std::size_t,
-                   std::size_t) {
-  refuse_2d("copy_2d_async");
-}
-
-void fill_2d_async(stream_ref, void*, std::size_t, std::uint32_t, std::size_t, std::size_t,
-                   unsigned) {
-  refuse_2d("fill_2d_async");
 }
 
 }  // namespace cugraft

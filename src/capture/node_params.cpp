@@ -222,6 +222,20 @@ CUevent read_event(const driver_table& table, CUgraphNode node, bool records) {
   return event;
 }
 
+model::allocation_value read_allocation(const driver_table& table, CUgraphNode node) {
+  CUDA_MEM_ALLOC_NODE_PARAMS params = {};
+  check(table.graph_mem_alloc_node_get_params(node, &params), "cuGraphMemAllocNodeGetParams");
+  return {.address = static_cast<std::uintptr_t>(params.dptr),
+          .bytes = params.bytesize,
+          .device = params.poolProps.location.id};
+}
+
+model::free_value read_free(const driver_table& table, CUgraphNode node) {
+  CUdeviceptr address = 0;
+  check(table.graph_mem_free_node_get_params(node, &address), "cuGraphMemFreeNodeGetParams");
+  return {.address = static_cast<std::uintptr_t>(address)};
+}
+
 }  // namespace
 
 const std::shared_ptr<const model::kernel_layout>& layout_cache::of(const kernel& kernel) {
@@ -384,6 +398,12 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
     case node_kind::event_wait:
       value.data =
           model::event_value{read_event(table, node, value.kind == node_kind::event_record)};
+      break;
+    case node_kind::allocation:
+      value.data = read_allocation(table, node);
+      break;
+    case node_kind::free:
+      value.data = read_free(table, node);
       break;
     default:
       break;  // carried as opaque

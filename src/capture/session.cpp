@@ -344,11 +344,13 @@ session_state::ended session_state::end_driver_capture() noexcept {
   if (!failure_ && comparer_ == nullptr) {
     try {
       result.unjoined = unjoined_leaves();
-    } catch (const std::exception&) {
+    } catch (const std::exception& thrown) {
       result.unjoined.clear();  // the end itself says that something was not joined
+      note_unread(thrown);
     }
   }
   result.result = end_capture(*table_, origin_.get(), &result.graph);
+  if (!failure_ && result.result.ok()) result.result = unjoined_memory(result.unjoined);
   const bool wanted = !held_ && !failure_ && result.result.ok();
   const bool is_other = client_ && client_->target() != nullptr;  // than the client's own
   if (result.graph != nullptr && !is_clients(result.graph) && (is_other || !wanted)) {

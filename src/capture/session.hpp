@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -88,11 +89,22 @@ class capture_client {
   /// Which node of the graph the driver is at with `node`; empty if the engine does not know it.
   virtual std::optional<std::uint32_t> position(CUgraphNode node) const noexcept = 0;
 
+  /// Whether the session's allocations are the graph's own, whose addresses it hands out, and empty
+  /// nodes stand for them in the capture; else the driver makes them.
+  virtual bool hands_out_memory() const noexcept = 0;
+
   /// The session was given up or its capture broken: nothing of it may be used. May come twice.
   virtual void dropped() noexcept = 0;
 
   /// The session is over, and its streams are idle.
   virtual void over(detail::session_state& session) noexcept = 0;
+};
+
+/// What `graph_builder::allocate` or `free` put in.
+struct memory_call {
+  node_kind kind = node_kind::allocation;
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;  ///< of an allocation
 };
 
 /// One node that cugraft itself put into the capture.
@@ -102,7 +114,8 @@ struct node_note {
   std::shared_ptr<const void> owner{};
   std::optional<model::attributes> attributes{};  ///< of a kernel
   std::shared_ptr<const model::kernel_layout> layout{};
-  bool programmatic = false;  ///< a kernel that may start before the kernels ahead end
+  bool programmatic = false;            ///< a kernel that may start before the kernels ahead end
+  std::optional<memory_call> memory{};  ///< of a node that allocates or frees, or stands for one
 };
 
 /// Why a session can no longer succeed.
@@ -173,6 +186,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) override;
   void fill(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
             unsigned element_size) override;
+  void copy_rows(stream_ref stream, const row_copy& rows) override;
+  void fill_rows(stream_ref stream, const row_fill& rows) override;
   void host_call(stream_ref stream, host_function function) override;
   void record(stream_ref stream, event_ref event, bool external) override;
   void wait(stream_ref stream, event_ref event, bool external) override;
@@ -189,6 +204,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void join(std::uint32_t builder, std::span<const std::uint32_t> forks);
   void keep(std::uint32_t builder, std::shared_ptr<const void> owner);
   void tag(std::uint32_t builder, std::string_view name);
+  void* allocate(std::uint32_t builder, std::size_t bytes);
+  void free(std::uint32_t builder, void* pointer);
 
   /// @throws usage_error  if the session is over, or may not be ended on this thread
   void require_may_end() const;
@@ -238,6 +255,13 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
     const std::uint32_t note = captured_notes_[position];
     return note == no_note ? nullptr : &notes_[note];
   }
+  /// Where what was allocated or freed is not what the graph's node at that position does.
+  std::optional<model::structure_mismatch> first_memory_mismatch() const;
+  /// What is noted of the found node at `position`; null where foreign code made it, or where the
+  /// driver matched it.
+  const node_note* found_note(std::size_t position) const noexcept;
+  /// Whether anything was allocated or freed by builders.
+  bool has_memory() const noexcept { return !allocations_.empty(); }
   capture_client* client() const noexcept { return client_.get(); }
   std::vector<fork_stream>& fork_streams() noexcept { return fork_streams_; }
   /// Whether `found` is what was captured and tracked; false where it could not be read.
@@ -267,6 +291,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
  private:
   static constexpr std::uint32_t no_note = ~std::uint32_t{0};
   enum class phase { fresh, open, over };
+  // Of addresses that no memory has: the bits above those that processors translate differ.
+  static constexpr std::uintptr_t first_placeholder = std::uintptr_t{1} << 62;
   struct builder_entry {
     std::uint32_t lane = 0;
     bool open = true;
@@ -275,6 +301,14 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   template <class Enqueue>
   void add_node(stream_ref stream, node_kind kind, node_note note, const Enqueue& enqueue);
   void add_node(lane& where, node_kind kind, node_note note, const call_result& enqueued);
+  void add_memory_node(stream_ref stream, node_note note,
+                       const std::function<call_result()>& enqueue);
+  void stand_in(stream_ref stream, node_note note);
+  std::uintptr_t allocate_on(stream_ref stream, std::size_t bytes, std::uintptr_t own);
+  std::uintptr_t next_own_address();
+  call_result unjoined_memory(const std::vector<node_summary>& unjoined) const noexcept;
+  void note_unread(const std::exception& thrown) noexcept;
+  std::uintptr_t take_placeholder(std::size_t bytes) noexcept;
   void record_event(lane& where, CUevent event);
   void wait_event(lane& where, CUevent event);
 
@@ -379,6 +413,16 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool found_noted_ = false;
   bool found_unknown_ = false;
   std::unordered_map<CUevent, event_note> events_;
+
+  struct session_allocation {
+    std::uintptr_t address = 0;
+    std::uintptr_t own = 0;  ///< of the graph's allocation that it is matched with; 0 if none
+    bool is_freed = false;
+  };
+  std::vector<session_allocation> allocations_;      // of builders, in the order of the calls
+  std::vector<std::uint32_t> expected_allocations_;  // nodes of the graph
+  std::optional<CUresult> leaves_unread_;            // why it is not known what is not joined
+  std::uintptr_t next_placeholder_ = first_placeholder;
 };
 
 }  // namespace detail
@@ -396,5 +440,7 @@ call_result driver_copy(const driver_table& table, CUstream stream, void* dst, c
                         std::size_t bytes) noexcept;
 call_result driver_fill(const driver_table& table, CUstream stream, void* dst, std::uint32_t value,
                         std::size_t count, unsigned element_size) noexcept;
+call_result driver_copy(const driver_table& table, CUstream stream, const row_copy& rows) noexcept;
+call_result driver_fill(const driver_table& table, CUstream stream, const row_fill& rows) noexcept;
 
 }  // namespace cugraft

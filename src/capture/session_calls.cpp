@@ -67,6 +67,12 @@ void session_state::add_node(lane& where, node_kind kind, node_note note,
   notes_.push_back(std::move(note));
 }
 
+void session_state::add_memory_node(stream_ref stream, node_note note,
+                                    const std::function<call_result()>& enqueue) {
+  const node_kind kind = note.memory->kind;
+  add_node(stream, kind, std::move(note), enqueue);
+}
+
 void session_state::launch(stream_ref stream, const launch_config& config, const kernel& kernel,
                            void* const* arguments) {
   const std::lock_guard lock(mutex_);
@@ -97,6 +103,18 @@ void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std:
   if (comparer_ != nullptr) return compare_fill(lane_of(stream), dst, value, count, element_size);
   add_node(stream, node_kind::fill, {},
            [&] { return driver_fill(*table_, stream.get(), dst, value, count, element_size); });
+}
+
+void session_state::copy_rows(stream_ref stream, const row_copy& rows) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  add_node(stream, node_kind::copy, {}, [&] { return driver_copy(*table_, stream.get(), rows); });
+}
+
+void session_state::fill_rows(stream_ref stream, const row_fill& rows) {
+  const std::lock_guard lock(mutex_);
+  require_open();
+  add_node(stream, node_kind::fill, {}, [&] { return driver_fill(*table_, stream.get(), rows); });
 }
 
 void session_state::host_call(stream_ref stream, host_function function) {

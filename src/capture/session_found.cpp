@@ -57,8 +57,10 @@ void session_state::note_captured() {
   captured_graph captured = read_captured(*table_, captured_graph_, known_nodes());
   captured_notes_.assign(captured.nodes.size(), no_note);
   for (std::uint32_t i = 0; i < notes_.size(); ++i)
-    if (const auto position = captured.positions.find(notes_[i].node))
+    if (const auto position = captured.positions.find(notes_[i].node)) {
       captured_notes_[*position] = i;
+      if (notes_[i].memory) captured.structure.set_kind(*position, notes_[i].memory->kind);
+    }
   const auto front_of = [&](const driver_front& at) {
     std::vector<model::dependency> front;
     for (std::size_t i = 0; i < at.nodes.size(); ++i)
@@ -78,6 +80,7 @@ void session_state::note_captured() {
 
 // The node that a mismatch will name. Kernels of foreign code are not known otherwise.
 void session_state::name_first_difference() {
+  if (const auto memory = first_memory_mismatch()) matched_ = std::min(matched_, memory->position);
   const auto differs = model::first_mismatch(client_->expected().structure(), found_);
   if (!differs) return;
   matched_ = std::min(matched_, differs->position);
@@ -117,6 +120,12 @@ void session_state::track(lane& where, node_kind kind, node_note note) {
   where.front.assign(1, {position, {}});
 }
 
+const node_note* session_state::found_note(std::size_t position) const noexcept {
+  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
+  if (position >= first_tracked) return &tracked_notes_[position - first_tracked];
+  return matches_at_calls() ? nullptr : note_at(position);
+}
+
 node_summary session_state::found_summary(std::size_t position) const {
   node_summary summary{{{{static_cast<std::uint32_t>(position), 0}}}, node_kind::empty, {}, {}};
   if (position >= found_.size()) return summary;
@@ -127,9 +136,7 @@ node_summary session_state::found_summary(std::size_t position) const {
     summary.tag = client_->expected().tag(position);
     return summary;
   }
-  const node_note* const note = position < first_tracked
-                                    ? note_at(static_cast<std::uint32_t>(position))
-                                    : &tracked_notes_[position - first_tracked];
+  const node_note* const note = found_note(position);
   if (note != nullptr) {
     if (note->layout) summary.name = note->layout->name;
     summary.tag = tags_[note->tag];
@@ -163,6 +170,7 @@ std::vector<node_summary> session_state::unjoined_leaves() {
     for (const node_note& note : notes_) {
       if (note.node != leaf) continue;
       if (note.layout) summary.name = note.layout->name;
+      if (note.memory) summary.kind = note.memory->kind;
       summary.tag = tags_[note.tag];
     }
     result.push_back(std::move(summary));

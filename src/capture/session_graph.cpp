@@ -11,6 +11,15 @@
 namespace cugraft {
 namespace {
 
+// Whether builders made the node: only such memory keeps its address in a re-capture.
+void note_memory(model::node_value& value, const node_note* note) {
+  const bool is_foreign = note == nullptr || !note->memory;
+  if (auto* const allocation = std::get_if<model::allocation_value>(&value.data))
+    allocation->is_foreign = is_foreign;
+  if (auto* const freed = std::get_if<model::free_value>(&value.data))
+    freed->is_foreign = is_foreign;
+}
+
 // Owner, tag and attributes of the nodes that cugraft launched, which no driver can tell; launch
 // attributes of the others as far as they can be read.
 void complete_nodes(detail::graph_state& graph, const detail::session_state& session,
@@ -26,6 +35,7 @@ void complete_nodes(detail::graph_state& graph, const detail::session_state& ses
           note != nullptr && note->attributes
               ? *note->attributes
               : read_attributes(*graph.table, graph.node_handles[i], attribute_check::semantic);
+    note_memory(value, note);
     if (note != nullptr) value.owner = note->owner;
     graph.nodes.assign(i, std::move(value));
   }

@@ -18,6 +18,26 @@
 
 namespace cugraft {
 
+/// A copy of more than one row; pitches are in bytes from row to row.
+struct row_copy {
+  void* dst = nullptr;
+  std::size_t dst_pitch = 0;
+  const void* src = nullptr;
+  std::size_t src_pitch = 0;
+  std::size_t width_bytes = 0;
+  std::size_t height = 0;
+};
+
+/// A fill of more than one row of elements; the pitch is in bytes from row to row.
+struct row_fill {
+  void* dst = nullptr;
+  std::size_t pitch = 0;
+  std::uint32_t value = 0;
+  std::size_t width = 0;
+  std::size_t height = 0;
+  unsigned element_size = 1;
+};
+
 /// What an open session sees of cugraft's calls on its streams. The capture layer implements it.
 class recorder {
  public:
@@ -32,6 +52,8 @@ class recorder {
   virtual void copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) = 0;
   virtual void fill(stream_ref stream, void* dst, std::uint32_t value, std::size_t count,
                     unsigned element_size) = 0;
+  virtual void copy_rows(stream_ref stream, const row_copy& rows) = 0;
+  virtual void fill_rows(stream_ref stream, const row_fill& rows) = 0;
   virtual void host_call(stream_ref stream, host_function function) = 0;
   virtual void record(stream_ref stream, event_ref event, bool external) = 0;
   virtual void wait(stream_ref stream, event_ref event, bool external) = 0;

@@ -44,6 +44,9 @@ constexpr auto field_names = std::to_array<std::string_view>({
     "host_function",
     "user_data",
     "event",
+    "address",
+    "bytes",
+    "device",
     "parameters",
 });
 static_assert(field_names.size() == static_cast<std::size_t>(field::parameters) + 1);
@@ -152,6 +155,16 @@ std::string text_of(const host_value& host, const difference& what) {
 
 std::string text_of(const event_value& event, const difference&) {
   return text_of_address(event.event);
+}
+
+std::string text_of(const allocation_value& allocation, const difference& what) {
+  if (what.which == field::address) return text_of_address(allocation.address);
+  return what.which == field::bytes ? std::to_string(allocation.bytes)
+                                    : std::to_string(allocation.device);
+}
+
+std::string text_of(const free_value& freed, const difference&) {
+  return text_of_address(freed.address);
 }
 
 std::string text_of(const opaque_value&, const difference&) { return "not read"; }

@@ -72,6 +72,14 @@ rule_row row_for(const event_value&, const event_value&, field, const exec_trait
   return rule_row::event_event;
 }
 
+rule_row row_for(const allocation_value&, const allocation_value&, field, const exec_traits&) {
+  return rule_row::memory_fixed;
+}
+
+rule_row row_for(const free_value&, const free_value&, field, const exec_traits&) {
+  return rule_row::memory_fixed;
+}
+
 rule_row row_for(const opaque_value&, const opaque_value&, field, const exec_traits&) {
   return rule_row::opaque;
 }

@@ -39,6 +39,9 @@ enum class field : std::uint8_t {
   host_function,
   user_data,
   event,
+  address,  // of an allocation
+  bytes,
+  device,
   parameters,  // all of them: those of one side were not read
 };
 

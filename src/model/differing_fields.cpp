@@ -222,6 +222,17 @@ void differing_fields(const event_value& before, const event_value& after, diffe
   if (before.event != after.event) found(field::event);
 }
 
+void differing_fields(const allocation_value& before, const allocation_value& after,
+                      difference_sink found) {
+  if (before.address != after.address) found(field::address);
+  if (before.bytes != after.bytes) found(field::bytes);
+  if (before.device != after.device) found(field::device);
+}
+
+void differing_fields(const free_value& before, const free_value& after, difference_sink found) {
+  if (before.address != after.address) found(field::address);
+}
+
 void differing_fields(const node_value& before, const node_value& after, difference_sink found) {
   if (before.data.index() != after.data.index()) return found(field::parameters);
   std::visit(

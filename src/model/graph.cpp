@@ -64,6 +64,8 @@ void graph::append(node_value value, std::span<const dependency> dependencies,
         if constexpr (std::is_same_v<T, fill_value>) return add(fills_, data);
         if constexpr (std::is_same_v<T, host_value>) return add(hosts_, data);
         if constexpr (std::is_same_v<T, event_value>) return add(events_, data);
+        if constexpr (std::is_same_v<T, allocation_value>) return add(allocations_, data);
+        if constexpr (std::is_same_v<T, free_value>) return add(frees_, data);
         return 0;
       },
       std::move(value.data));
@@ -103,6 +105,8 @@ void graph::assign(std::size_t node, node_value value) {
         if constexpr (std::is_same_v<T, fill_value>) fills_[at] = data;
         if constexpr (std::is_same_v<T, host_value>) hosts_[at] = data;
         if constexpr (std::is_same_v<T, event_value>) events_[at] = data;
+        if constexpr (std::is_same_v<T, allocation_value>) allocations_[at] = data;
+        if constexpr (std::is_same_v<T, free_value>) frees_[at] = data;
       },
       value.data);
   owners_[node] = std::move(value.owner);
@@ -155,6 +159,12 @@ node_value graph::value(std::size_t node) const {
       break;
     case form::event:
       result.data = events_[at];
+      break;
+    case form::allocation:
+      result.data = allocations_[at];
+      break;
+    case form::free:
+      result.data = frees_[at];
       break;
   }
   return result;
@@ -219,6 +229,22 @@ bool graph::same(std::size_t node, const host_value& host) const noexcept {
 
 bool graph::same(std::size_t node, const event_value& event) const noexcept {
   return same_value(events_[slot(node)], event);
+}
+
+bool graph::same(std::size_t node, const allocation_value& allocation) const noexcept {
+  return same_value(allocations_[slot(node)], allocation);
+}
+
+bool graph::same(std::size_t node, const free_value& freed) const noexcept {
+  return same_value(frees_[slot(node)], freed);
+}
+
+const allocation_value* graph::allocation(std::size_t node) const noexcept {
+  return form_of(node) == form::allocation ? &allocations_[slot(node)] : nullptr;
+}
+
+const free_value* graph::free(std::size_t node) const noexcept {
+  return form_of(node) == form::free ? &frees_[slot(node)] : nullptr;
 }
 
 bool graph::same(std::size_t node, const node_value& value) const noexcept {

@@ -58,6 +58,11 @@ class graph {
   /// The node's kernel parameters, valid until the next `append` or `assign`.
   /// @pre the node is a kernel
   kernel_view kernel(std::size_t node) const noexcept;
+
+  // Of a node that allocates or frees; null for others.
+  const allocation_value* allocation(std::size_t node) const noexcept;
+  const free_value* free(std::size_t node) const noexcept;
+
   const std::shared_ptr<const kernel_layout>& layout(std::size_t node) const noexcept;
 
   /// A kernel as a launch names it: the owner that its nodes have, and its layout.
@@ -78,6 +83,8 @@ class graph {
   bool same(std::size_t node, const fill_value& fill) const noexcept;
   bool same(std::size_t node, const host_value& host) const noexcept;
   bool same(std::size_t node, const event_value& event) const noexcept;
+  bool same(std::size_t node, const allocation_value& allocation) const noexcept;
+  bool same(std::size_t node, const free_value& freed) const noexcept;
   bool same(std::size_t node, const node_value& value) const noexcept;
 
   /// Kinds, functions and edges, as one number of 128 bits; equal numbers mean no mismatch of
@@ -86,7 +93,7 @@ class graph {
 
  private:
   // Which of the arrays below has the node's parameters, in the order of node_value::data.
-  enum class form : unsigned char { opaque, kernel, copy, fill, host, event };
+  enum class form : unsigned char { opaque, kernel, copy, fill, host, event, allocation, free };
 
   struct launch_shape {
     dim3 grid{}, block{};
@@ -116,6 +123,8 @@ class graph {
   std::vector<fill_value> fills_;
   std::vector<host_value> hosts_;
   std::vector<event_value> events_;
+  std::vector<allocation_value> allocations_;
+  std::vector<free_value> frees_;
 };
 
 }  // namespace cugraft::model

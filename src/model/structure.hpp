@@ -36,6 +36,9 @@ class structure {
   /// twice with the same data counts once.
   void append(node_kind kind, std::span<const dependency> dependencies);
 
+  /// The node is of another kind than was seen.
+  void set_kind(std::size_t node, node_kind kind) noexcept { kinds_[node] = kind; }
+
   void clear() noexcept;
 
  private:

@@ -36,6 +36,12 @@ constexpr entry entries[] = {
       "nodes only of the graph that it was instantiated from. Give that graph, or instantiate "
       "anew.",
       "driver facts, Setters", needs_instantiate}},
+    {rule_row::exec_single,
+     {"exec.single",
+      "The graph allocates or frees memory, or has conditions, and allows one executable at a "
+      "time. "
+      "Update with destroy_first, or close what executables it has and instantiate.",
+      "driver facts, Setters", needs_instantiate}},
     {rule_row::opaque,
      {"opaque",
       "The parameters of this node were not read, so nothing says what an executable would have to "
@@ -138,6 +144,11 @@ constexpr entry entries[] = {
     {rule_row::event_event,
      {"event.event", "The event can be patched; update() does it.",
       "driver facts, Whole-graph update", patchable}},
+    {rule_row::memory_fixed,
+     {"memory.fixed",
+      "Size, device and address of an allocation, and what a free frees, are fixed for the node's "
+      "life; capture a new graph.",
+      "driver rules 5.1", needs_instantiate}},
 };
 
 constexpr std::size_t row_count = std::size(entries);
@@ -145,7 +156,7 @@ constexpr std::size_t row_count = std::size(entries);
 constexpr bool rows_are_in_order() {
   for (std::size_t i = 0; i < row_count; ++i)
     if (entries[i].row != static_cast<rule_row>(i)) return false;
-  return static_cast<std::size_t>(rule_row::event_event) + 1 == row_count;
+  return static_cast<std::size_t>(rule_row::memory_fixed) + 1 == row_count;
 }
 static_assert(rows_are_in_order());
 

@@ -11,6 +11,7 @@ enum class rule_row : unsigned char {
   graph_structure,  ///< of executables, never of a node
   exec_unknown,     ///< the same
   exec_origin,      ///< the same
+  exec_single,      ///< the same
   opaque,
   kernel_cluster,
   kernel_cooperative,
@@ -33,6 +34,7 @@ enum class rule_row : unsigned char {
   fill_1d,
   host_function,
   event_event,
+  memory_fixed,
 };
 
 const update_rule& rule(rule_row row) noexcept;

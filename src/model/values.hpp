@@ -87,13 +87,28 @@ struct event_value {
   CUevent event = nullptr;
 };
 
+/// An allocation node. What it has is fixed for the node's life (driver rules, 6.1).
+struct allocation_value {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  int device = 0;
+  bool is_foreign = true;  ///< not made by cugraft's calls; no parameter
+};
+
+struct free_value {
+  std::uintptr_t address = 0;  ///< of the allocation
+  bool is_foreign = true;      ///< as above
+};
+
 /// A node without parameters, or of a kind whose parameters this build does not know.
 struct opaque_value {};
 
 /// Everything that one node does, and what keeps the things it points to alive.
 struct node_value {
   node_kind kind = node_kind::empty;
-  std::variant<opaque_value, kernel_value, copy_value, fill_value, host_value, event_value> data{};
+  std::variant<opaque_value, kernel_value, copy_value, fill_value, host_value, event_value,
+               allocation_value, free_value>
+      data{};
   std::shared_ptr<const void> owner{};  ///< a kernel's state, a host function; may be null
 };
 

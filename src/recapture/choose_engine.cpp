@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/identify.hpp"
+#include "capture/failures.hpp"
+#include "model/memory_nodes.hpp"
 
 namespace cugraft {
 namespace {
@@ -75,6 +77,16 @@ bool takes(const engine_info& native, const detail::graph_state& graph, stream_r
          native.refusal(graph).empty() && native.status(stream.get_context()).automatic;
 }
 
+void refuse_foreign_memory(const detail::graph_state& graph) {
+  const auto node = model::first_foreign_memory_node(graph.nodes);
+  if (!node) return;
+  throw usage_error(
+      "engine::compare does not take " + identify(graph.handle) + ": " +
+      describe_node(summary_of(graph.nodes, *node)) +
+      " was not made by graph_builder, and a second capture would have its memory at another "
+      "address; allocate and free through graph_builder, or capture and instantiate it anew");
+}
+
 }  // namespace
 
 void refuse_unreadable(const detail::graph_state& graph) {
@@ -103,6 +115,7 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   if (options.with == engine::direct)
     return make_direct(find(engines, engine::direct), graph, options);
   refuse_unreadable(*graph);
+  refuse_foreign_memory(*graph);
   return find(engines, engine::compare).make(graph, options);
 }
 

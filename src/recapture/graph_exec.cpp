@@ -10,6 +10,7 @@
 #include "capture/apply.hpp"
 #include "capture/exec_switches.hpp"
 #include "capture/failures.hpp"
+#include "capture/single_executable.hpp"
 #include "handles/context_scope.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
@@ -210,6 +211,13 @@ exec_update update_executable(executable& exec, const update_options& options) {
   const bool forced =
       options.force != update_method::automatic && options.force != update_method::instantiated;
   if (!options.may_instantiate || forced || exec.is_borrowed) return update;
+  if (is_in_the_way(exec, options.destroy_first)) {
+    refusal refused;
+    set_rule(refused, model::rule_row::exec_single);
+    refused.tried = update_method::none;
+    update.refused.push_back(std::move(refused));
+    return update;
+  }
   read_afresh(*exec.graph);
   record = {exec.graph->record};
   update.driver_calls += exec.handle == nullptr ? 1 : 2;
@@ -269,6 +277,7 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   const graph_context_scope current(*state_);
   repair(*state_);
   read_afresh(*state_);
+  refuse_second_executable(*state_);
   auto result = access::make<graph_exec>();
   auto& exec = access::state(result);
   exec = std::make_shared<detail::exec_state>(state_, options);

@@ -25,6 +25,7 @@ struct recapture_run final : capture_client {
     return engine->position(node);
   }
   call_comparer* comparer() noexcept override { return engine->comparer(); }
+  bool hands_out_memory() const noexcept override { return engine->hands_out_memory(); }
   void dropped() noexcept override { engine->dropped(); }
   void over(detail::session_state& session) noexcept override {
     graph->fork_streams = std::move(session.fork_streams());

@@ -340,7 +340,7 @@ TEST_P(BorrowedGraph, PackedLaunchesCompareByTheirBytes) {
   EXPECT_EQ(calls_.destroy(others), 0);
 }
 
-TEST_P(BorrowedGraph, WhatCannotBeReadBackIsRefusedBeforeTheCaptureBegins) {
+TEST_P(BorrowedGraph, ForeignAllocationsAreRefusedBeforeTheCaptureBegins) {
   CUdeviceptr memory = 0;
   calls_.begin_capture(side_.get());
   EXPECT_EQ(calls_.mem_alloc_async(memory, 64, side_.get()), 0);
@@ -351,9 +351,10 @@ TEST_P(BorrowedGraph, WhatCannotBeReadBackIsRefusedBeforeTheCaptureBegins) {
     EXPECT_EQ(borrowed.node(0).kind(), node_kind::allocation);
     graph_exec exec = borrowed.instantiate();
     EXPECT_THROW_MSG(
-        borrowed.begin_recapture(stream_, options()), not_implemented_error,
-        fmt::format("no delivered engine takes graph {}: node 0 is of the kind allocation, which "
-                    "cannot be read back; capture and instantiate it anew",
+        borrowed.begin_recapture(stream_, options()), usage_error,
+        fmt::format("engine::compare does not take graph {}: node 0 (allocation) was not made by "
+                    "graph_builder, and a second capture would have its memory at another address; "
+                    "allocate and free through graph_builder, or capture and instantiate it anew",
                     fmt::ptr(others)));
     EXPECT_TRUE(exec.is_current());  // nothing was touched
     EXPECT_FALSE(stream_.is_capturing());

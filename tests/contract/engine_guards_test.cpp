@@ -309,7 +309,6 @@ TEST_P(EngineGuards, SessionsMayBeMoved) {
 TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   graph g = make();
   recapture_session session = g.begin_recapture(stream_, with());
-  EXPECT_THROW(session.allocate(64), not_implemented_error);
   EXPECT_THROW(static_cast<void>(session.create_condition()), not_implemented_error);
   EXPECT_THROW(session.embed(g), not_implemented_error);
   body(session);

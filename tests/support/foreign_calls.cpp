@@ -62,6 +62,33 @@ int foreign_calls::memcpy_2d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr f
   return call("cuMemcpy2DAsync", 3020, &copy, stream);
 }
 
+int foreign_calls::memcpy_3d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr from,
+                             std::size_t from_pitch, std::size_t plane, std::size_t width,
+                             std::size_t height, std::size_t depth, CUstream stream) const {
+  struct side {
+    std::size_t x = 0, y = 0, z = 0, level = 0;
+    int memory_type = 2;  // device
+    const void* host = nullptr;
+    CUdeviceptr device = 0;
+    void* array = nullptr;
+    void* reserved = nullptr;
+    std::size_t pitch = 0, height = 0;
+  };
+  struct {  // CUDA_MEMCPY3D
+    side from, to;
+    std::size_t width = 0, height = 0, depth = 0;
+  } copy;
+  copy.from.device = from;
+  copy.from.pitch = from_pitch;
+  copy.to.device = to;
+  copy.to.pitch = to_pitch;
+  copy.from.height = copy.to.height = plane;
+  copy.width = width;
+  copy.height = height;
+  copy.depth = depth;
+  return call("cuMemcpy3DAsync", 3020, &copy, stream);
+}
+
 int foreign_calls::launch_kernel(CUfunction kernel, CUdeviceptr x, float value, int count,
                                  CUstream stream) const {
   std::array<void*, 3> arguments{&x, &value, &count};

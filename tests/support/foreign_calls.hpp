@@ -24,6 +24,10 @@ class foreign_calls {
   /// Rows of device memory.
   int memcpy_2d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr from, std::size_t from_pitch,
                 std::size_t width, std::size_t height, CUstream stream) const;
+  /// Planes of rows of device memory; `plane` is in rows.
+  int memcpy_3d(CUdeviceptr to, std::size_t to_pitch, CUdeviceptr from, std::size_t from_pitch,
+                std::size_t plane, std::size_t width, std::size_t height, std::size_t depth,
+                CUstream stream) const;
   /// A kernel of the parameters (float*, float, int), for `count` elements.
   int launch_kernel(CUfunction kernel, CUdeviceptr x, float value, int count,
                     CUstream stream) const;

@@ -57,6 +57,7 @@ class collector {
   }
 
   void compare_other(std::uint32_t position, CUgraphNode node, const node_note* note) {
+    if (note != nullptr && note->memory) return;  // matched already: it has nothing to change
     model::node_value now =
         read_node(*graph_.table, node, source_.session.layouts(), source_.attributes);
     if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);

@@ -9,6 +9,7 @@
 #include "capture/failures.hpp"
 #include "driver/call.hpp"
 #include "engines/compare/changes.hpp"
+#include "engines/memory_mismatch.hpp"
 #include "engines/outcome.hpp"
 
 namespace cugraft {
@@ -34,6 +35,9 @@ class compare_engine final : public recapture_engine {
   CUgraph target() const noexcept override { return nullptr; }
 
   bool matches_at_calls() const noexcept override { return false; }
+
+  // What is to be the graph needs memory of its own.
+  bool hands_out_memory() const noexcept override { return !replaces_structure_; }
 
   const model::graph& expected() const noexcept override { return graph_->nodes; }
 
@@ -92,7 +96,8 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
     return outcome;
   }
   foreign_ = session.has_foreign_nodes();
-  if (!is_whole || session.matched() < graph_->nodes.size() ||
+  const bool is_new_memory = replaces_structure_ && session.has_memory();
+  if (!is_whole || is_new_memory || session.matched() < graph_->nodes.size() ||
       session.found().size() != graph_->nodes.size()) {
     if (is_whole && replaces_structure_)
       make_replacement(session, outcome);
@@ -118,14 +123,13 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
 // was read.
 recapture_failure compare_engine::failure_of(const detail::session_state& session,
                                              detail::session_state::ended& ended) const {
-  const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
+  const auto differs = first_mismatch(*graph_, session);
   const bool is_known = !session.has_foreign_nodes() && !graph_->has_foreign_nodes;
   const bool is_certain =
       differs && !replaces_structure_ && session.is_found_known() &&
       !ended_early(session, *differs) &&
       (!session.failure() || differs->position < session.captured().size() || is_known);
-  if (is_certain)
-    return structural_failure(*graph_, *differs, found_in(session, *differs), engine::compare, "");
+  if (is_certain) return session_mismatch(*graph_, session, *differs, engine::compare, "");
   const session_failure cause = session.failure().value_or(failed_end(ended.result));
   recapture_failure failure = describe_failure(
       session, cause, summary_at(*graph_, session.matched()), std::move(ended.unjoined));

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "capture/failures.hpp"
+#include "engines/memory_mismatch.hpp"
 #include "engines/outcome.hpp"
+#include "model/memory_nodes.hpp"
 
 namespace cugraft {
 namespace {
@@ -42,6 +44,10 @@ recapture_outcome compare_graphs(const detail::graph_state& graph, const model::
     if (differs->position < other.size())
       found.first_difference = summary_of(other, differs->position);
     outcome.failure = structural_failure(graph, *differs, std::move(found), engine::compare, "");
+    return outcome;
+  }
+  if (const auto memory = model::first_memory_node(graph.nodes)) {
+    outcome.failure = other_memory(graph, *memory, summary_of(other, *memory));
     return outcome;
   }
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i)

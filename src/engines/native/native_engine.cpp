@@ -12,6 +12,7 @@
 
 #include "capture/failures.hpp"
 #include "driver/call.hpp"
+#include "engines/memory_mismatch.hpp"
 #include "engines/native/changes.hpp"
 #include "engines/native/self_test.hpp"
 #include "engines/native/working_copy.hpp"
@@ -48,6 +49,8 @@ class native_engine final : public recapture_engine {
   bool matches_at_calls() const noexcept override { return true; }
 
   const model::graph& expected() const noexcept override { return graph_->nodes; }
+
+  bool hands_out_memory() const noexcept override { return false; }
 
   std::optional<std::uint32_t> position(CUgraphNode node) const noexcept override {
     return copy_.position(node);
@@ -183,8 +186,7 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
                                             detail::session_state::ended& ended) const {
   const session_failure cause = cause_of(session, ended);
   session.note_found();
-  const model::graph& graph = graph_->nodes;
-  const auto differs = model::first_mismatch(graph.structure(), session.found());
+  const auto differs = first_mismatch(*graph_, session);
   // The driver's word counts for a mismatch; one that only shows in what was tracked counts where
   // all nodes are known, and goes before a broken capture.
   const bool driver_says_mismatch = cause.call.code == newer::error_graph_recapture_failure &&
@@ -211,8 +213,7 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
     failure.used = engine::native;
     return failure;
   }
-  return structural_failure(*graph_, *differs, found_in(session, *differs), engine::native,
-                            cause.call.function);
+  return session_mismatch(*graph_, session, *differs, engine::native, cause.call.function);
 }
 
 recapture_failure native_engine::unwritten(std::uint32_t node) const {

@@ -15,6 +15,8 @@ class fake_recorder : public recorder {
   void launch(stream_ref, const launch_config&, const kernel&, void* const*) override {}
   void copy(stream_ref, void*, const void*, std::size_t) override {}
   void fill(stream_ref, void*, std::uint32_t, std::size_t, unsigned) override {}
+  void copy_rows(stream_ref, const row_copy&) override {}
+  void fill_rows(stream_ref, const row_fill&) override {}
   void host_call(stream_ref, host_function) override {}
   void record(stream_ref, event_ref, bool) override {}
   void wait(stream_ref, event_ref, bool) override {}
