@@ -315,12 +315,16 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   // Where calls are compared as they are made: session_direct.cpp.
   friend struct cugraft::lane;
   void compare_call(lane& where, node_note note, model::node_value now, const repetition& again);
+  void diverge();
   bool is_next(lane& where, node_kind kind, bool programmatic);
   void compare_launch(lane& where, node_note note, const launch_config& config,
                       const kernel& kernel, void* const* arguments);
   void compare_copy(lane& where, void* dst, const void* src, std::size_t bytes);
   void compare_fill(lane& where, void* dst, std::uint32_t value, std::size_t count,
                     unsigned element_size);
+  void compare_copy(lane& where, const row_copy& rows);
+  void compare_fill(lane& where, const row_fill& rows);
+  void compare_memory(lane& where, node_note note);
   void compare_host_call(lane& where, std::shared_ptr<const void> owner);
   void compare_event(lane& where, node_kind kind, event_ref event);
   void link_held(lane& from, lane& to, bool is_new);

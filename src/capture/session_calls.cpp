@@ -108,12 +108,14 @@ void session_state::fill(stream_ref stream, void* dst, std::uint32_t value, std:
 void session_state::copy_rows(stream_ref stream, const row_copy& rows) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (comparer_ != nullptr) return compare_copy(lane_of(stream), rows);
   add_node(stream, node_kind::copy, {}, [&] { return driver_copy(*table_, stream.get(), rows); });
 }
 
 void session_state::fill_rows(stream_ref stream, const row_fill& rows) {
   const std::lock_guard lock(mutex_);
   require_open();
+  if (comparer_ != nullptr) return compare_fill(lane_of(stream), rows);
   add_node(stream, node_kind::fill, {}, [&] { return driver_fill(*table_, stream.get(), rows); });
 }
 

@@ -54,16 +54,20 @@ bool session_state::is_next(lane& where, node_kind kind, bool programmatic) {
   return std::equal(front_before_.begin(), last, wanted.begin(), wanted.end());
 }
 
+// From here on calls are tracked, so that the end can say how the structures differ.
+void session_state::diverge() {
+  if (!is_comparing_) return;
+  note_found();
+  is_comparing_ = false;
+  diverged_ = true;
+}
+
 void session_state::compare_call(lane& where, node_note note, model::node_value now,
                                  const repetition& again) {
   note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
   const node_kind kind = now.kind;
-  if (!failure_ && !diverged_ && !is_next(where, kind, note.programmatic)) {
-    note_found();
-    diverged_ = true;
-    is_comparing_ = false;
-  }
-  if (!failure_ && !diverged_) {
+  if (is_comparing_ && !is_next(where, kind, note.programmatic)) diverge();
+  if (is_comparing_) {
     const auto position = static_cast<std::uint32_t>(matched_);
     const call_result asked =
         comparer_->compare(position, note, tags_.back(), std::move(now), again);
@@ -76,7 +80,7 @@ void session_state::compare_call(lane& where, node_note note, model::node_value 
   }
   ++where.added;
   where.joined = false;
-  if (failure_ || diverged_) track(where, kind, std::move(note));
+  if (!is_comparing_) track(where, kind, std::move(note));
 }
 
 void session_state::compare_launch(lane& where, node_note note, const launch_config& config,
@@ -126,6 +130,29 @@ void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, st
   const auto again = [&](CUstream stream) {
     return driver_fill(*table_, stream, dst, value, count, element_size);
   };
+  compare_call(where, {}, {node_kind::fill, fill, {}}, repetition(again));
+}
+
+void session_state::compare_copy(lane& where, const row_copy& rows) {
+  model::copy_value copy;
+  copy.source = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(rows.src)};
+  copy.source.pitch = rows.src_pitch;
+  copy.destination = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(rows.dst)};
+  copy.destination.pitch = rows.dst_pitch;
+  copy.width_bytes = rows.width_bytes;
+  copy.height = rows.height;
+  const auto again = [&](CUstream stream) { return driver_copy(*table_, stream, rows); };
+  compare_call(where, {}, {node_kind::copy, copy, {}}, repetition(again));
+}
+
+void session_state::compare_fill(lane& where, const row_fill& rows) {
+  const model::fill_value fill{.destination = reinterpret_cast<std::uintptr_t>(rows.dst),
+                               .value = rows.value,
+                               .element_size = rows.element_size,
+                               .width = rows.width,
+                               .height = rows.height,
+                               .pitch = rows.pitch};
+  const auto again = [&](CUstream stream) { return driver_fill(*table_, stream, rows); };
   compare_call(where, {}, {node_kind::fill, fill, {}}, repetition(again));
 }
 

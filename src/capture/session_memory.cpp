@@ -112,6 +112,7 @@ std::uintptr_t session_state::take_placeholder(std::size_t bytes) noexcept {
 void session_state::stand_in(stream_ref stream, node_note note) {
   const node_kind kind = note.memory->kind;
   lane& where = lane_of(stream);
+  if (comparer_ != nullptr) return compare_memory(where, std::move(note));
   note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
   ++where.added;
   where.joined = false;
@@ -135,6 +136,22 @@ void session_state::stand_in(stream_ref stream, node_note note) {
   if (refresh(where, true)) return;
   // It is among what was captured, if that could be read.
   if (const auto position = captured_positions_.find(added)) where.front.assign(1, {*position, {}});
+}
+
+// Where calls are compared as they are made, what is the same has nothing to change but its tag.
+void session_state::compare_memory(lane& where, node_note note) {
+  const bool is_graphs = is_comparing_ && is_next(where, note.memory->kind, false);
+  if (is_graphs && is_same(*note.memory, client_->expected(), matched_)) {
+    const auto nothing = [](CUstream) { return call_result{}; };
+    model::node_value same = client_->expected().value(matched_);
+    return compare_call(where, std::move(note), std::move(same), repetition(nothing));
+  }
+  diverge();
+  ++where.added;
+  where.joined = false;
+  const node_kind kind = note.memory->kind;
+  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  track(where, kind, std::move(note));
 }
 
 void session_state::note_unread(const std::exception& thrown) noexcept {

@@ -9,6 +9,7 @@
 #include "capture/failures.hpp"
 #include "driver/call.hpp"
 #include "engines/direct/direct_memory.hpp"
+#include "engines/memory_mismatch.hpp"
 #include "engines/outcome.hpp"
 
 namespace cugraft {
@@ -31,9 +32,10 @@ bool needs_the_driver(const model::node_value& before, const model::node_value& 
     return needs_the_driver(std::get<model::kernel_value>(before.data), *kernel) ||
            model::attributes_differ(before, now);
   if (const auto* fill = std::get_if<model::fill_value>(&now.data))
-    return fill->destination == 0 || fill->destination % fill->element_size != 0;
+    return fill->height > 1 || fill->destination == 0 ||
+           fill->destination % fill->element_size != 0;
   if (const auto* copy = std::get_if<model::copy_value>(&now.data))
-    return copy->source.address == 0 || copy->destination.address == 0;
+    return copy->height > 1 || copy->source.address == 0 || copy->destination.address == 0;
   return now.kind != node_kind::host;
 }
 
@@ -59,6 +61,8 @@ class direct_engine final : public recapture_engine, private call_comparer {
 
   bool matches_at_calls() const noexcept override { return true; }
 
+  bool hands_out_memory() const noexcept override { return true; }
+
   const model::graph& expected() const noexcept override { return graph_->nodes; }
 
   // What it has is not captured; its tags come with the outcome.
@@ -81,6 +85,8 @@ class direct_engine final : public recapture_engine, private call_comparer {
   held_capture& held() noexcept override { return memory_->held; }
   call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
                       model::node_value now, const repetition& again) override;
+  call_result add_change(std::uint32_t position, std::string_view tag, model::node_value before,
+                         model::node_value now, const repetition& again);
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
                                std::vector<node_summary> unjoined) const;
@@ -91,23 +97,38 @@ class direct_engine final : public recapture_engine, private call_comparer {
   recapture_outcome outcome_;
 };
 
+// The change of a node, as the driver has it where it was asked.
+call_result direct_engine::add_change(std::uint32_t position, std::string_view tag,
+                                      model::node_value before, model::node_value now,
+                                      const repetition& again) {
+  CUgraphNode aside = nullptr;
+  if (needs_the_driver(before, now)) {
+    if (const call_result asked = memory_->capture_aside(again, &aside); !asked.ok()) return asked;
+    if (now.kind == node_kind::copy || now.kind == node_kind::fill) {
+      layout_cache none(*graph_->table);
+      now.data = read_node(*graph_->table, aside, none, attribute_check::none).data;
+      if (graph_->nodes.same(position, now)) return {};
+    }
+  }
+  planned_change change = make_change(*graph_, position, tag, std::move(now));
+  change.attributes_from = aside;
+  outcome_.changes.push_back(std::move(change));
+  return {};
+}
+
 call_result direct_engine::compare(std::uint32_t position, const node_note& note,
                                    std::string_view tag, model::node_value now,
                                    const repetition& again) {
   if (graph_->nodes.same(position, now)) {
     note_owner(*graph_, position, &note, outcome_);
   } else {
-    const model::node_value before = graph_->nodes.value(position);
+    model::node_value before = graph_->nodes.value(position);
     if (!now.owner) now.owner = before.owner;
-    if (!same_payload(before, now)) {
-      CUgraphNode aside = nullptr;
-      if (needs_the_driver(before, now))
-        if (const call_result asked = memory_->capture_aside(again, &aside); !asked.ok())
-          return asked;
-      planned_change change = make_change(*graph_, position, tag, std::move(now));
-      change.attributes_from = aside;
-      outcome_.changes.push_back(std::move(change));
-    }
+    if (!same_payload(before, now))
+      if (const call_result asked =
+              add_change(position, tag, std::move(before), std::move(now), again);
+          !asked.ok())
+        return asked;
   }
   if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
   return {};
@@ -133,10 +154,10 @@ recapture_failure direct_engine::failure_of(detail::session_state& session,
                                             const detail::session_state::ended& ended,
                                             std::vector<node_summary> unjoined) const {
   session.note_found();
-  const auto differs = model::first_mismatch(graph_->nodes.structure(), session.found());
+  const auto differs = first_mismatch(*graph_, session);
   const bool is_foreign = session.failure() && session.failure()->why == mismatch::foreign_work;
   if (differs && !is_foreign && !ended_early(session, *differs))
-    return structural_failure(*graph_, *differs, found_in(session, *differs), engine::direct, "");
+    return session_mismatch(*graph_, session, *differs, engine::direct, "");
   session_failure cause = session.failure().value_or(failed_end(ended.result));
   if (!session.failure() && ended.result.ok())
     cause = failed_end({CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture"});
