@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions that the simulated driver takes for graphs of many kernels.
+"""Counts the instructions that the simulated driver takes for graphs of many nodes.
 
 Runs the build's cugraft_simulator_parts under valgrind and prints a table: instructions of each
 part, of all threads, divided by the number of nodes. What is linear has the same figure in every
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 MEASURED = "measured_part"
-SHAPES = ("chain", "fork-join")
+SHAPES = ("chain", "fork-join", "memory-and-conditions")
 
 
 def instructions_of_parts(folder: pathlib.Path) -> list[int]:

@@ -44,11 +44,17 @@ bool still_capturing(const driver_table& table, CUstream stream) noexcept {
 }  // namespace
 
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept {
+  constexpr int most_tries = 8;
   *graph = nullptr;
   const CUresult first = table.stream_end_capture(stream, graph);
   // A call that failed for another reason may have left the capture open; no stream stays in one.
-  for (int tries = 0; first != CUDA_SUCCESS && tries < 2 && still_capturing(table, stream); ++tries)
-    static_cast<void>(table.stream_end_capture(stream, graph));
+  // One that has nothing to end any more must not hide the graph of the one that did.
+  for (int tries = 1; first != CUDA_SUCCESS && tries < most_tries && still_capturing(table, stream);
+       ++tries) {
+    CUgraph made = nullptr;
+    static_cast<void>(table.stream_end_capture(stream, &made));
+    if (made != nullptr) *graph = made;
+  }
   return {first, "cuStreamEndCapture"};
 }
 
