@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions that the simulated driver takes for graphs of many kernels.
+"""Counts the instructions that the simulated driver takes for graphs of many nodes.
 
 Runs the build's cugraft_simulator_parts under valgrind and prints a table: instructions of each
 part, of all threads, divided by the number of nodes. What is linear has the same figure in every
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 MEASURED = "measured_part"
-SHAPES = ("chain", "fork-join")
+SHAPES = {"simulator": ("chain", "fork-join", "memory-and-conditions"), "recapture": ("chain",)}
 
 
 def instructions_of_parts(folder: pathlib.Path) -> list[int]:
@@ -29,7 +29,7 @@ def instructions_of_parts(folder: pathlib.Path) -> list[int]:
     return [counts[number] for number in sorted(counts)]
 
 
-def count(build: pathlib.Path, shape: str, nodes: int) -> dict[str, float]:
+def count(build: pathlib.Path, program: str, shape: str, nodes: int) -> dict[str, float]:
     """Instructions a node (or another unit that the program says) by part."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -41,7 +41,7 @@ def count(build: pathlib.Path, shape: str, nodes: int) -> dict[str, float]:
                 f"--callgrind-out-file={folder}/parts",
                 f"--dump-before={MEASURED}",
                 f"--dump-after={MEASURED}",
-                build / "bin" / "cugraft_simulator_parts",
+                build / "bin" / f"cugraft_{program}_parts",
                 build / "lib" / "libcugraft_sim.so",
                 shape,
                 str(nodes),
@@ -60,6 +60,7 @@ def count(build: pathlib.Path, shape: str, nodes: int) -> dict[str, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
+    parser.add_argument("--of", choices=sorted(SHAPES), default="simulator")
     parser.add_argument("--nodes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--growth", type=float, default=2.0)
     options = parser.parse_args()
@@ -67,8 +68,8 @@ def main() -> int:
     print("| shape | part | " + " | ".join(f"{n:,}".replace(",", " ") for n in nodes) + " |")
     print("| --- | --- |" + " ---: |" * len(nodes))
     grown = []
-    for shape in SHAPES:
-        columns = [count(options.build, shape, n) for n in nodes]
+    for shape in SHAPES[options.of]:
+        columns = [count(options.build, options.of, shape, n) for n in nodes]
         for part in columns[0]:
             row = [column[part] for column in columns]
             print(f"| {shape} | {part} | " + " | ".join(f"{each:.0f}" for each in row) + " |")

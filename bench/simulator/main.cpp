@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/part.hpp"
 #include "simulator/shapes.hpp"
+#include "simulator/special_nodes.hpp"
 
 // What the simulated driver does for graphs of many kernels, in parts. tools/count_instructions.py
 // runs it, and counts the instructions of each part: those inside `measured_part`.
-
-// The counting tool knows the parts by this name.
-extern "C" __attribute__((noinline)) void measured_part(const std::function<void()>& part);
 
 extern "C" void measured_part(const std::function<void()>& part) { part(); }
 
@@ -58,11 +57,8 @@ class program {
   }
 
  private:
-  // Says what the next measured part is, and by how many its cost is to be divided.
   void part(const char* name, const std::function<void()>& what, std::size_t units = 0) const {
-    std::printf("%zu %s\n", units == 0 ? shape_.nodes() : units, name);
-    std::fflush(stdout);
-    measured_part(what);
+    run_part(name, what, units == 0 ? shape_.nodes() : units);
   }
 
   CUgraph capture(unsigned value) const {
@@ -199,6 +195,8 @@ int run(const char* path, std::string_view name, std::size_t nodes) {
     program(driver, chain(driver, kernel, nodes)).run();
   else if (name == "fork-join")
     program(driver, fork_join(driver, kernel, nodes)).run();
+  else if (name == "memory-and-conditions")
+    special_nodes(driver, nodes).run();
   else
     return 2;
   return 0;
@@ -209,7 +207,7 @@ int run(const char* path, std::string_view name, std::size_t nodes) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: %s DRIVER chain|fork-join NODES\n", argv[0]);
+    std::fprintf(stderr, "usage: %s DRIVER chain|fork-join|memory-and-conditions NODES\n", argv[0]);
     return 2;
   }
   try {

@@ -132,6 +132,10 @@ CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operat
   return CUDA_SUCCESS;
 }
 
+void give_condition_back(graph& to, cuuint64_t handle) noexcept {
+  root_of(to).conditions[handle - 1].used = false;
+}
+
 unfit_node find_unfit_for_body(const graph& of) noexcept { return find_unfit(of, nullptr); }
 
 bool has_conditional_nodes(const graph& of) noexcept {

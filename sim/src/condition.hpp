@@ -39,6 +39,9 @@ const graph& root_of(const graph& of) noexcept;
 /// Makes the operation of a conditional node of `to`, with empty bodies, and takes its handle.
 CUresult make_conditional(graph& to, const CUgraphNodeParams& parameters, operation& made);
 
+/// The node was not added: its condition is without a node again.
+void give_condition_back(graph& to, cuuint64_t handle) noexcept;
+
 /// A node that a body may not have, also in a graph inside it (driver-rules 7). Bodies take such
 /// nodes (H200), their graph is not instantiated.
 struct unfit_node {

@@ -103,7 +103,6 @@ CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes
                          CUgraphNodeParams& parameters, const CUgraphEdgeData* data) {
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(to, found)) return result;
-  const std::vector<condition> before = root_of(*found).conditions;
   operation work;
   if (const CUresult result = make_conditional(*found, parameters, work)) return result;
   const auto conditional = std::get<conditional_operation>(work.what);
@@ -111,7 +110,7 @@ CUresult add_conditional(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes
   if (result == CUDA_SUCCESS) {
     parameters.conditional.phGraph_out = conditional.shown->data();
   } else {
-    root_of(*found).conditions = before;
+    give_condition_back(*found, conditional.condition);
     for (const auto& body : conditional.bodies) drop_graph(*body);
   }
   return result;

@@ -96,6 +96,8 @@ class memory_map : public ptx::memory {
   mutable std::mutex mutex_;
   std::uint64_t base_ = 0;
   std::uint64_t cursor_ = 0;  // where the last gap was found; the next search begins there
+  std::uint64_t full_below_ =
+      0;  // before it there is no gap for a graph, so the lowest is found fast
   std::uint64_t used_ = 0;
   std::uint64_t last_id_ = 0;
   std::uint64_t limit_ = device_facts::memory_bytes;

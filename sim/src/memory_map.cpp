@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <sys/mman.h>
 
 #include <iterator>
@@ -74,14 +75,18 @@ std::optional<std::uint64_t> memory_map::take_graph_address(std::uint64_t size) 
   const std::scoped_lock lock(mutex_);
   const std::uint64_t bytes = pages_of(size);
   if (bytes < size || bytes > part_bytes || !reserve()) return std::nullopt;
-  const auto begin = find_gap(bytes + page, base_ + part_bytes, base_ + reserved_bytes);
-  if (begin) allocations_.emplace(*begin, allocation{*begin, size});
+  full_below_ = std::max(full_below_, base_ + part_bytes);
+  const auto begin = find_gap(bytes + page, full_below_, base_ + reserved_bytes);
+  if (!begin) return std::nullopt;
+  allocations_.emplace(*begin, allocation{*begin, size});
+  if (*begin == full_below_) full_below_ += bytes + page;
   return begin;
 }
 
 void memory_map::give_back_graph_address(std::uint64_t begin) {
   const std::scoped_lock lock(mutex_);
   allocations_.erase(begin);
+  full_below_ = std::min(full_below_, begin);
 }
 
 bool memory_map::commit(std::uint64_t size) {

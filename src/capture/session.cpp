@@ -44,15 +44,16 @@ bool still_capturing(const driver_table& table, CUstream stream) noexcept {
 }  // namespace
 
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept {
-  constexpr int attempts = 8;
+  constexpr int most_tries = 8;
   *graph = nullptr;
   const CUresult first = table.stream_end_capture(stream, graph);
   // A call that failed for another reason may have left the capture open; no stream stays in one.
-  for (int tries = 1; first != CUDA_SUCCESS && tries < attempts && still_capturing(table, stream);
+  // One that has nothing to end any more must not hide the graph of the one that did.
+  for (int tries = 1; first != CUDA_SUCCESS && tries < most_tries && still_capturing(table, stream);
        ++tries) {
-    CUgraph ended = nullptr;
-    static_cast<void>(table.stream_end_capture(stream, &ended));
-    if (ended != nullptr) *graph = ended;
+    CUgraph made = nullptr;
+    static_cast<void>(table.stream_end_capture(stream, &made));
+    if (made != nullptr) *graph = made;
   }
   return {first, "cuStreamEndCapture"};
 }
