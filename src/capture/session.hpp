@@ -379,7 +379,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool is_comparing_ = false;  // each call so far was the graph's next node
 
   mutable std::mutex mutex_;
-  phase phase_ = phase::fresh;
+  std::atomic<phase> phase_{phase::fresh};
   std::atomic<std::uint64_t> capture_id_{0};
   std::deque<lane> lanes_;  // stable addresses
   std::vector<builder_entry> builders_;

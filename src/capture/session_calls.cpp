@@ -249,8 +249,8 @@ const session_state::builder_entry& session_state::require_building(std::uint32_
                     " was joined: fork again for more work beside this one");
 }
 
+// Without the lock, since every launch asks: builders are used by one thread at a time.
 stream_ref session_state::stream_of(std::uint32_t builder) const {
-  const std::lock_guard lock(mutex_);
   const lane& where = lanes_[require_building(builder).lane];
   require_own_thread(where);
   return where.stream;

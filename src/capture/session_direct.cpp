@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -313,6 +314,9 @@ void session_state::look_for_foreign_work() {
 
 std::vector<node_summary> session_state::leaves_unjoined() const {
   const std::lock_guard lock(mutex_);
+  if (std::all_of(std::next(lanes_.begin()), lanes_.end(),
+                  [](const lane& each) { return each.joined; }))
+    return {};
   const bool is_tracked = diverged_ || failure_;
   const model::structure& nodes = is_tracked ? found_ : client_->expected().structure();
   std::vector<std::uint32_t> pending;
@@ -328,7 +332,7 @@ std::vector<node_summary> session_state::leaves_unjoined() const {
   std::vector<node_summary> leaves;
   for (const lane& each : lanes_)
     for (const model::dependency& leaf : each.front)
-      if (!each.joined && !reached[leaf.node])
+      if (!each.joined && each.stream != origin_ && !reached[leaf.node])
         leaves.push_back(is_tracked ? found_summary(leaf.node)
                                     : summary_of(client_->expected(), leaf.node));
   return leaves;

@@ -82,9 +82,14 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
 
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
                            std::string_view tag, model::node_value now) {
+  return make_change(graph, node, tag, graph.nodes.value(node), std::move(now));
+}
+
+planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
+                           std::string_view tag, model::node_value before, model::node_value now) {
   planned_change change;
   change.node = node;
-  change.raw.before = graph.nodes.value(node);
+  change.raw.before = std::move(before);
   change.raw.after = std::move(now);
   // Before what is known of the old launch is taken for the new one.
   change.raw.judgement = model::judge(change.raw.before, change.raw.after);

@@ -40,6 +40,20 @@ bool same_bytes(const std::byte* held, const detail::argument& given) noexcept {
   return std::memcmp(held, given.data, given.size) == 0;
 }
 
+bool is_plain(const attributes& all) noexcept {
+  return all.known_to == known::everything && !all.cluster && !all.cooperative &&
+         all.others.empty();
+}
+
+bool is_plain(const launch_config& config) noexcept {
+  return !config.cluster && !config.cooperative && config.attributes.empty();
+}
+
+bool same_attributes(const attributes& held, const launch_config& config) noexcept {
+  return held.known_to == known::everything && held.others.empty() && config.attributes.empty() &&
+         held.cluster == config.cluster && held.cooperative == config.cooperative;
+}
+
 // The usual case in one glance: nothing changed. False says nothing yet.
 bool plainly_same(const kernel_view& a, const kernel_view& b) noexcept {
   return a.function == b.function && a.layout == b.layout && a.grid == b.grid &&
@@ -85,11 +99,13 @@ std::uint32_t graph::add_kernel(kernel_value&& kernel) {
   make_room(functions_);
   make_room(shapes_);
   make_room(attributes_);
+  make_room(is_plain_);
   make_room(layouts_);
   arguments_.append(kernel.arguments);
 
   functions_.push_back(kernel.function);
   shapes_.push_back({kernel.grid, kernel.block, kernel.shared_memory_bytes});
+  is_plain_.push_back(is_plain(kernel.attributes) ? 1 : 0);
   attributes_.push_back(std::move(kernel.attributes));
   layouts_.push_back(std::move(kernel.layout));
   return static_cast<std::uint32_t>(functions_.size() - 1);
@@ -117,6 +133,7 @@ void graph::assign_kernel(std::uint32_t slot, kernel_value&& kernel) {
 
   functions_[slot] = kernel.function;
   shapes_[slot] = {kernel.grid, kernel.block, kernel.shared_memory_bytes};
+  is_plain_[slot] = is_plain(kernel.attributes) ? 1 : 0;
   attributes_[slot] = std::move(kernel.attributes);
   layouts_[slot] = std::move(kernel.layout);
 }
@@ -176,8 +193,6 @@ std::string_view graph::name(std::size_t node) const noexcept {
   return layout == nullptr ? std::string_view() : layout->name;
 }
 
-std::string_view graph::tag(std::size_t node) const noexcept { return tags_[node]; }
-
 const std::shared_ptr<const void>& graph::owner(std::size_t node) const noexcept {
   return owners_[node];
 }
@@ -194,13 +209,11 @@ bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
   if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
   const std::uint32_t at = slot(node);
   const launch_shape& shape = shapes_[at];
-  const attributes& held = attributes_[at];
-  const bool same_config = shape.grid == config.grid && shape.block == config.block &&
-                           shape.shared_memory_bytes == config.shared_memory_bytes &&
-                           held.known_to == known::everything && held.others.empty() &&
-                           config.attributes.empty() && held.cluster == config.cluster &&
-                           held.cooperative == config.cooperative &&
-                           held.priority == config.priority.value_or(priority);
+  const bool same_config =
+      shape.grid == config.grid && shape.block == config.block &&
+      shape.shared_memory_bytes == config.shared_memory_bytes &&
+      attributes_[at].priority == config.priority.value_or(priority) &&
+      ((is_plain_[at] != 0 && is_plain(config)) || same_attributes(attributes_[at], config));
   if (!same_config || arguments.size() != kernel.parameters.size()) return false;
   const std::byte* const bytes = arguments_[at].data();
   for (std::size_t i = 0; i < arguments.size(); ++i)

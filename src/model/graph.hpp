@@ -47,7 +47,7 @@ class graph {
 
   /// Kernel's name; empty for other kinds.
   std::string_view name(std::size_t node) const noexcept;
-  std::string_view tag(std::size_t node) const noexcept;
+  std::string_view tag(std::size_t node) const noexcept { return tags_[node]; }
   void set_tag(std::size_t node, std::string tag) noexcept { tags_[node] = std::move(tag); }
 
   const std::shared_ptr<const void>& owner(std::size_t node) const noexcept;
@@ -116,6 +116,7 @@ class graph {
   std::vector<CUfunction> functions_;  // by kernel slot, as the next three and the arena's entries
   std::vector<launch_shape> shapes_;
   std::vector<attributes> attributes_;
+  std::vector<unsigned char> is_plain_;  // no attribute but the priority is set, and all are known
   std::vector<std::shared_ptr<const kernel_layout>> layouts_;
   byte_arena arguments_;
 

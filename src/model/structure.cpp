@@ -30,11 +30,6 @@ bool same_predecessors(std::span<const dependency> a, std::span<const dependency
 
 }  // namespace
 
-std::span<const dependency> structure::dependencies(std::size_t node) const noexcept {
-  const std::size_t begin = node == 0 ? 0 : ends_[node - 1];
-  return std::span(dependencies_).subspan(begin, ends_[node] - begin);
-}
-
 void structure::append(node_kind kind, std::span<const dependency> dependencies) {
   if (kinds_.size() == kinds_.capacity()) kinds_.reserve(2 * kinds_.size() + 8);
   if (ends_.size() == ends_.capacity()) ends_.reserve(2 * ends_.size() + 8);

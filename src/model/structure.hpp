@@ -30,7 +30,10 @@ class structure {
   node_kind kind(std::size_t node) const noexcept { return kinds_[node]; }
 
   /// Ascending: dependencies are a set.
-  std::span<const dependency> dependencies(std::size_t node) const noexcept;
+  std::span<const dependency> dependencies(std::size_t node) const noexcept {
+    const std::size_t begin = node == 0 ? 0 : ends_[node - 1];
+    return {dependencies_.data() + begin, ends_[node] - begin};
+  }
 
   /// Adds a node after those that are there. `dependencies` may come in any order; a node named
   /// twice with the same data counts once.

@@ -110,7 +110,7 @@ call_result direct_engine::add_change(std::uint32_t position, std::string_view t
       if (graph_->nodes.same(position, now)) return {};
     }
   }
-  planned_change change = make_change(*graph_, position, tag, std::move(now));
+  planned_change change = make_change(*graph_, position, tag, std::move(before), std::move(now));
   change.attributes_from = aside;
   outcome_.changes.push_back(std::move(change));
   return {};
