@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,6 +62,7 @@ struct node_note {
   std::optional<model::attributes> attributes{};  ///< of a kernel
   std::shared_ptr<const model::kernel_layout> layout{};
   bool programmatic = false;  ///< a kernel that may start before the kernels ahead end
+  CUcontext context = nullptr;
 };
 
 /// Why a session can no longer succeed.
@@ -86,6 +88,7 @@ struct lane {
   explicit lane(stream_ref of) noexcept : stream(of) {}
 
   stream_ref stream;
+  CUcontext context = nullptr;
   int priority = 0;
   bool blocking = false;                 ///< synchronises with the legacy stream
   driver_front at;                       ///< as last read
@@ -196,6 +199,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void note_found();
   stream_ref origin() const noexcept { return origin_; }
   CUcontext context() const noexcept { return context_; }
+  /// Whether streams of several contexts took part, as far as cugraft saw them.
+  bool spans_contexts() const noexcept { return spans_contexts_; }
   capture_mode mode() const noexcept { return mode_; }
   const driver_table& table() const noexcept { return *table_; }
   std::vector<std::string> open_forks() const;
@@ -217,6 +222,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void add_node(stream_ref stream, node_kind kind, node_note note, const Enqueue& enqueue);
   void add_node(lane& where, node_kind kind, node_note note, const call_result& enqueued);
   void record_event(lane& where, CUevent event);
+  void record_launch_events(lane& where, const launch_config& config);
   void wait_event(lane& where, CUevent event);
 
   void require_open() const;
@@ -239,7 +245,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void fail(session_failure failure);
   void hold_streams() noexcept;
   void hold(stream_ref stream) noexcept;
-  CUevent link_event();
+  CUevent link_event(CUcontext context);
   void link(lane& from, lane& to, bool is_new);
   void wait_or_take_out(lane& where, bool is_new, CUevent event);
   std::vector<node_summary> unjoined_leaves();
@@ -252,6 +258,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   capture_mode mode_;
   std::thread::id thread_ = std::this_thread::get_id();
   CUcontext context_ = nullptr;
+  bool spans_contexts_ = false;
   std::unique_ptr<capture_client> client_;
 
   mutable std::mutex mutex_;
@@ -262,7 +269,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::vector<fork_stream>
       fork_streams_;  // streams of ours: taken from the graph, given back at the end
   std::size_t fork_streams_used_ = 0;
-  std::optional<event> link_event_;
+  std::map<CUcontext, event> link_events_;  // an event is recorded in its own context only
   CUgraph captured_graph_ = nullptr;
 
   std::vector<node_note> notes_;

@@ -35,7 +35,8 @@ void compare_node(const detail::graph_state& graph, const model::graph& other, s
 }  // namespace
 
 recapture_outcome compare_graphs(const detail::graph_state& graph, const model::graph& other,
-                                 std::span<const CUgraphNode> handles) {
+                                 std::span<const CUgraphNode> handles,
+                                 std::span<const CUcontext> contexts) {
   recapture_outcome outcome;
   if (const auto differs = model::first_mismatch(graph.nodes.structure(), other.structure())) {
     found_nodes found{other.size(), std::nullopt};
@@ -44,6 +45,8 @@ recapture_outcome compare_graphs(const detail::graph_state& graph, const model::
     outcome.failure = structural_failure(graph, *differs, std::move(found), engine::compare, "");
     return outcome;
   }
+  if (!contexts.empty()) outcome.failure = context_failure(graph, contexts, engine::compare);
+  if (outcome.failure) return outcome;
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i)
     compare_node(graph, other, i, handles[i], outcome);
   return outcome;

@@ -136,6 +136,13 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
   foreign_ = session.has_foreign_nodes();
   try {
     const change_source source{*graph_, session, attributes_, copy_};
+    if (spans_contexts(*graph_, session))
+      outcome.failure =
+          context_failure(*graph_, contexts_of(notes_by_node(source)), engine::native);
+    if (outcome.failure) {
+      dropped();
+      return outcome;
+    }
     content_ = collect_changes(source, rows_, outcome);
   } catch (const cuda_error& thrown) {
     outcome.failure = unreadable_failure(*graph_, thrown, engine::native);
