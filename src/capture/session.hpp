@@ -171,6 +171,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   const model::structure& found() const noexcept { return found_; }
   /// What the found node at `position` is; positions before the first failure are the graph's.
   node_summary found_summary(std::size_t position) const;
+  /// The context of that node, where the call that was refused made it; null if it is not known.
+  CUcontext found_context(std::size_t position) const noexcept;
   std::size_t matched() const noexcept { return matched_; }
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.

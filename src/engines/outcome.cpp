@@ -69,28 +69,43 @@ std::vector<CUcontext> contexts_of(std::span<const node_note* const> notes) {
   return contexts;
 }
 
+namespace {
+
+recapture_failure failure_at(const detail::graph_state& graph, std::uint32_t node, mismatch why,
+                             const std::string& text, engine used) {
+  recapture_failure failure;
+  failure.why = why;
+  failure.nodes_matched = node;
+  failure.used = used;
+  failure.expected = failure.found = summary_of(graph.nodes, node);
+  failure.message = describe_node(*failure.found) + text;
+  return failure;
+}
+
+}  // namespace
+
+recapture_failure moved_failure(const detail::graph_state& graph, std::uint32_t node, CUcontext now,
+                                engine used) {
+  return failure_at(graph, node, mismatch::context,
+                    " moved from " + identify(context_of(graph, node)) + " to " + identify(now) +
+                        ", which nothing in the driver can apply; enqueue it on a stream of the "
+                        "former, or capture a new graph",
+                    used);
+}
+
 std::optional<recapture_failure> context_failure(const detail::graph_state& graph,
                                                  std::span<const CUcontext> contexts, engine used) {
   for (std::uint32_t node = 0; node < graph.nodes.size(); ++node) {
     if (!has_context(graph.nodes.kind(node))) continue;
     const CUcontext before = context_of(graph, node), now = contexts[node];
     if (before == now && now != nullptr) continue;
-    const bool is_known = before != nullptr && now != nullptr;
+    if (before != nullptr && now != nullptr) return moved_failure(graph, node, now, used);
     // The function of a kernel tells its context, and is compared.
-    if (!is_known && graph.nodes.kind(node) == node_kind::kernel) continue;
-    recapture_failure failure;
-    failure.why = is_known ? mismatch::context : mismatch::unknown_node;
-    failure.nodes_matched = node;
-    failure.used = used;
-    failure.expected = failure.found = summary_of(graph.nodes, node);
-    failure.message =
-        describe_node(*failure.found) +
-        (is_known ? " moved from " + identify(before) + " to " + identify(now) +
-                        ", which nothing in the driver can apply; enqueue it on a stream of the "
-                        "former, or capture a new graph"
-                  : " was made by foreign code in a session of several contexts, and no driver "
-                    "tells in which it runs; make it through cugraft");
-    return failure;
+    if (graph.nodes.kind(node) == node_kind::kernel) continue;
+    return failure_at(graph, node, mismatch::unknown_node,
+                      " was made by foreign code in a session of several contexts, and no driver "
+                      "tells in which it runs; make it through cugraft",
+                      used);
   }
   return std::nullopt;
 }

@@ -42,6 +42,10 @@ bool spans_contexts(const detail::graph_state& graph,
 /// The contexts of nodes by what cugraft knows of them; null where others made them.
 std::vector<CUcontext> contexts_of(std::span<const node_note* const> notes);
 
+/// A node that was in `context_of(graph, node)` and is in `now`. Nothing in the driver can move it.
+recapture_failure moved_failure(const detail::graph_state& graph, std::uint32_t node, CUcontext now,
+                                engine used);
+
 /// A node that is in another context than it was, or of which nobody knows, where graph or session
 /// spans several: no setter moves a copy or a fill, and to change it in an executable its context
 /// has to be given. `contexts` are those of the nodes now.

@@ -144,11 +144,9 @@ TEST_P(Contexts, C070_ANodeThatMovedToAnotherContextIsNamed) {
   both_.value = 2;
   const recapture_result result = g.try_recapture(both_.here.own, body, with());
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.failure().code, 918);
-  EXPECT_EQ(to_string(result.failure().expected->path), "0");
-  if (GetParam().which == engine::native) return;  // it has the driver's own word, an error
-  EXPECT_EQ(result.failure().nodes_matched, 0U);
   EXPECT_EQ(result.failure().why, mismatch::context);
+  EXPECT_EQ(result.failure().code, 918);
+  EXPECT_EQ(result.failure().nodes_matched, 0U);
   EXPECT_EQ(to_string(result.failure().found->path), "0");
   EXPECT_EQ(result.failure().message.find("node 0 (copy) moved from context "), 0U)
       << result.failure().message;
@@ -174,8 +172,6 @@ TEST_P(Contexts, C070_AKernelThatMovedToAnotherContextIsNamed) {
   both_.is_moved = true;
   const recapture_result result = g.try_recapture(both_.here.own, body, with());
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.failure().expected->name, "add_value");
-  if (GetParam().which == engine::native) return;
   EXPECT_EQ(result.failure().why, mismatch::context);
   EXPECT_EQ(result.failure().found->name, "add_value");
 }
@@ -245,10 +241,8 @@ TEST_P(TwoDevices, C070_ANodeThatMovedToAnotherDeviceIsNamed) {
   both_.is_moved = true;
   const recapture_result result = g.try_recapture(both_.here.own, body, with());
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.failure().nodes_matched, 1U);
-  EXPECT_EQ(result.failure().expected->name, "add_value");
-  if (GetParam().which == engine::native) return;
   EXPECT_EQ(result.failure().why, mismatch::context);
+  EXPECT_EQ(result.failure().nodes_matched, 1U);
   EXPECT_EQ(result.failure().found->name, "add_value");
 }
 

@@ -202,6 +202,11 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
       (driver_says_mismatch ? differs->position >= session.matched()
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   if (error_at_) {
+    const CUcontext before = context_of(*graph_, *error_at_);
+    const CUcontext now = session.found_context(*error_at_);
+    if (has_context(graph_->nodes.kind(*error_at_)) && before != nullptr && now != nullptr &&
+        before != now)
+      return moved_failure(*graph_, *error_at_, now, engine::native);
     // Whatever later calls gave: this is what ended the re-capture.
     const session_failure error{
         mismatch::driver_failure,

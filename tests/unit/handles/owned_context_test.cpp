@@ -47,7 +47,7 @@ TEST_F(OwnedContextTest, RefusedReleaseIsReportedOnceAndTriedAgain) {
   context owned = take();
   fail_next("cuCtxDestroy", 900);
   owned = context();
-  EXPECT_EQ(take_reports(), std::vector<std::string>{"cuCtxDestroy failed for context 0x2: 900 "
+  EXPECT_EQ(take_reports(), std::vector<std::string>{"cuCtxDestroy failed for context 0x1: 900 "
                                                      "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"});
   EXPECT_EQ(live(), 0U);
 }
