@@ -193,6 +193,7 @@ enum class mismatch {
   depth,                ///< equal content in another nesting of child graphs or bodies
   allocation,           ///< another size or pool, which nothing in the driver can apply
   conditional,          ///< another kind, default value or handle of a condition
+  context,              ///< the node moved to another context or device, which nothing can apply
   rejected,             ///< a hook's answer
   foreign_work,         ///< `direct`: something that did not go through cugraft
   foreign_allocation,   ///< `compare`: an allocation node that others made cannot keep its address
@@ -226,7 +227,10 @@ struct recapture_failure {
   std::optional<node_summary> expected{};  ///< what the graph has at that position
   std::optional<node_summary>
       found{};  ///< what came; empty with `native` where foreign code made it
-  std::vector<node_summary> involved;  ///< unjoined leaves, foreign work
+
+  /// Unjoined leaves, foreign work; of `dependencies` and `edge_data` the node at the other end of
+  /// the first edge that differs.
+  std::vector<node_summary> involved;
 };
 
 /// A capture could not be begun or ended. Its streams are idle again.

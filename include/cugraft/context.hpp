@@ -38,9 +38,11 @@ class CUGRAFT_API context {
   /// @throws usage_error  if `context` is null
   static context borrow(const driver& driver, CUcontext context);
 
-  /// Takes over `context`, which is destroyed with the last copy and the last handle made from it.
+  /// Takes over `context`, made by `cuCtxCreate`, which is destroyed with the last copy and the
+  /// last handle made from it. Makes no driver call now, and then `cuCtxDestroy`; a failure of that
+  /// goes to the report function. Graphs and executables do not keep it, and other owners' work in
+  /// it must be done by then: a context takes with it what still belongs to it.
   /// @throws usage_error  if `context` is null
-  /// Not delivered yet: throws `not_implemented_error`.
   static context from_native_handle(const driver& driver, CUcontext context);
 
   /// The driver that the context belongs to.

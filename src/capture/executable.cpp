@@ -181,7 +181,8 @@ namespace {
 
 call_result write(const executable& exec, std::uint32_t node, const model::node_value& value) {
   const detail::graph_state& graph = *exec.graph;
-  return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value, graph.context);
+  return write_exec_node(*graph.table, exec.handle, graph.node_handles[node], value,
+                         context_of(graph, node));
 }
 
 // The last of `patches` was refused; it is put back as well, for the call may have done its work.

@@ -9,6 +9,7 @@ namespace cugraft {
 struct fork_stream {
   stream handle;
   stream_options options;
+  CUcontext context = nullptr;
 };
 
 }  // namespace cugraft

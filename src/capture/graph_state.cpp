@@ -29,6 +29,14 @@ graph_state::~graph_state() {
 
 }  // namespace detail
 
+bool has_context(node_kind kind) noexcept {
+  return kind == node_kind::kernel || kind == node_kind::copy || kind == node_kind::fill;
+}
+
+CUcontext context_of(const detail::graph_state& graph, std::uint32_t node) noexcept {
+  return graph.contexts.empty() ? graph.context : graph.contexts[node];
+}
+
 std::uint64_t new_stamp() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return ++last;

@@ -56,6 +56,8 @@ struct graph_state {
   bool owns_handle = true;
   bool is_borrowed = false;     ///< somebody else's, who may edit it at any time
   CUcontext context = nullptr;  ///< of the stream it was (re-)captured on; null if unknown
+  /// By node, where the graph spans several contexts: empty if it does not; null: not known.
+  std::vector<CUcontext> contexts{};
   node_origin origin = node_origin::unknown;
   bool has_foreign_nodes = true;  ///< some were not made by cugraft's calls, or nobody knows
 
@@ -79,6 +81,13 @@ struct graph_state {
 };
 
 }  // namespace detail
+
+/// Whether nodes of this kind run in a context.
+bool has_context(node_kind kind) noexcept;
+
+/// The context of a node, by which an executable is told where a copy or a fill runs; null if it is
+/// not known.
+CUcontext context_of(const detail::graph_state& graph, std::uint32_t node) noexcept;
 
 /// A number that no content of any graph had before.
 std::uint64_t new_stamp() noexcept;

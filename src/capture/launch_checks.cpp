@@ -36,6 +36,17 @@ void require_cluster(const kernel& kernel, const launch_config& config) {
                     "multiple of that of the cluster");
 }
 
+// Where the driver would put the handle by which a device updates the node, nobody could read it.
+void require_attributes(const kernel& kernel, const launch_config& config) {
+  for (const launch_attribute& each : config.attributes)
+    if (each.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+      throw usage_error(
+          kernel_text(kernel) +
+          ": launch attribute 13 makes a node that the device updates, and gives its handle back, "
+          "which a launch of cugraft cannot; such a node takes no part in updates either (driver "
+          "rules, 1.4): launch it by cuLaunchKernelEx");
+}
+
 }  // namespace
 
 std::string kernel_text(const kernel& kernel) {
@@ -52,6 +63,7 @@ void require_launchable(const driver_table& table, object where, const launch_co
   require_extents(kernel, config.block, "block");
   require_threads(kernel, config.block);
   require_cluster(kernel, config);
+  require_attributes(kernel, config);
 }
 
 void require_count(const kernel& kernel, std::size_t given) {

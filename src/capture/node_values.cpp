@@ -11,6 +11,7 @@
 #include "base/identify.hpp"
 #include "capture/failures.hpp"
 #include "capture/host_payload.hpp"
+#include "capture/launch_attributes.hpp"
 #include "capture/launch_checks.hpp"
 #include "driver/call.hpp"
 #include "handles/kernel_state.hpp"
@@ -115,17 +116,6 @@ void require_same_edges(const node_place& place, const launch_config& config) {
                     "re-capture");
 }
 
-model::attributes attributes_of(const launch_config& config, const model::attributes& before) {
-  model::attributes attributes;
-  attributes.cluster = config.cluster;
-  attributes.cooperative = config.cooperative;
-  attributes.priority = config.priority.value_or(before.priority);
-  attributes.others.assign(config.attributes.begin(), config.attributes.end());
-  std::stable_sort(attributes.others.begin(), attributes.others.end(),
-                   [](const auto& a, const auto& b) { return a.id < b.id; });
-  return attributes;
-}
-
 std::vector<std::byte> packed(const model::kernel_layout& layout,
                               std::span<const detail::argument> arguments) {
   std::vector<std::byte> bytes(layout.bytes);
@@ -208,7 +198,7 @@ model::node_value launch_value(const node_place& place, const launch_config& con
   now.block = config.block;
   now.shared_memory_bytes = config.shared_memory_bytes;
   now.arguments = packed(*now.layout, arguments);
-  now.attributes = attributes_of(config, before.attributes);
+  now.attributes = node_attributes(config, before.attributes.priority);
   model::node_value value{node_kind::kernel, std::move(now), detail::access::state(kernel)};
   // What was not read of a launch by others stays with the node, and stays unknown.
   if (!model::attributes_differ(place.before, value))

@@ -42,6 +42,18 @@ void carry_over(const detail::graph_state& old, graph_content& now) {
   }
 }
 
+// The contexts of nodes that are still there.
+std::vector<CUcontext> contexts_of(const detail::graph_state& graph,
+                                   const std::vector<CUgraphNode>& nodes) {
+  std::vector<CUcontext> contexts;
+  if (graph.contexts.empty()) return contexts;
+  std::unordered_map<CUgraphNode, CUcontext> known;
+  for (std::size_t i = 0; i < graph.node_handles.size(); ++i)
+    known.emplace(graph.node_handles[i], graph.contexts[i]);
+  for (const CUgraphNode node : nodes) contexts.push_back(known[node]);
+  return contexts;
+}
+
 // Whether cugraft knows all that the nodes do; of others it cannot tell what an edit changed.
 bool has_only_read_nodes(const model::graph& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -131,7 +143,10 @@ void read_again(detail::graph_state& graph) {
   const bool differs = !same_structure || !is_all_read || save_differences(graph, now.nodes, edit);
   record_ptr record = make_record(owners_of(now.nodes), graph.record->kept, graph.record->foreign);
 
+  std::vector<CUcontext> contexts = contexts_of(graph, now.handles);
+
   edit.commit();  // from here on nothing fails
+  std::swap(graph.contexts, contexts);
   std::swap(graph.nodes, now.nodes);
   std::swap(graph.node_handles, now.handles);
   graph.damaged.clear();
@@ -159,6 +174,7 @@ void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
   graph.has_foreign_nodes = fresh.has_foreign_nodes;
   std::swap(graph.nodes, fresh.nodes);
   std::swap(graph.node_handles, fresh.node_handles);
+  std::swap(graph.contexts, fresh.contexts);
   graph.record = std::move(fresh.record);
   graph.damaged.clear();
   graph.stamp = new_stamp();

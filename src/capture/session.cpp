@@ -184,12 +184,14 @@ lane& session_state::add_lane(stream_ref stream, bool is_capturing) {
   unsigned flags = CU_STREAM_NON_BLOCKING;
   try {
     made.front.reserve(4);
+    made.context = lanes_.size() == 1 ? context_ : context_of(stream);
     call(stream, &driver_table::stream_get_priority, stream.get(), &made.priority);
     if (!is_capturing) call(stream, &driver_table::stream_get_flags, stream.get(), &flags);
   } catch (...) {
     lanes_.pop_back();
     throw;
   }
+  spans_contexts_ |= made.context != context_;
   made.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
   return made;
 }
@@ -332,7 +334,7 @@ void session_state::hold_streams() noexcept {
 
 void session_state::hold(stream_ref stream) noexcept {
   try {
-    const CUevent event = link_event();
+    const CUevent event = link_event(context_);
     if (table_->event_record(event, origin_.get()) == CUDA_SUCCESS)
       static_cast<void>(table_->stream_wait_event(stream.get(), event, 0));
   } catch (const std::exception&) {
@@ -372,6 +374,8 @@ session_state::ended session_state::end() noexcept {
   }
   close_recorder(*this);
   capture_id_ = 0;
+  // Nobody keeps another context for the next session.
+  std::erase_if(fork_streams_, [&](const fork_stream& each) { return each.context != context_; });
   if (client_) client_->over(*this);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -116,6 +117,7 @@ struct node_note {
   std::shared_ptr<const model::kernel_layout> layout{};
   bool programmatic = false;            ///< a kernel that may start before the kernels ahead end
   std::optional<memory_call> memory{};  ///< of a node that allocates or frees, or stands for one
+  CUcontext context = nullptr;
 };
 
 /// Why a session can no longer succeed.
@@ -149,6 +151,7 @@ struct lane final : launch_filter {
 
   stream_ref stream;
   detail::session_state& session;
+  CUcontext context = nullptr;
   int priority = 0;
   bool blocking = false;                 ///< synchronises with the legacy stream
   driver_front at;                       ///< as last read
@@ -240,6 +243,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   const model::structure& found() const noexcept { return found_; }
   /// What the found node at `position` is; positions before the first failure are the graph's.
   node_summary found_summary(std::size_t position) const;
+  /// The context of that node, where the call that was refused made it; null if it is not known.
+  CUcontext found_context(std::size_t position) const noexcept;
   std::size_t matched() const noexcept { return matched_; }
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.
@@ -275,6 +280,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void note_found();
   stream_ref origin() const noexcept { return origin_; }
   CUcontext context() const noexcept { return context_; }
+  /// Whether streams of several contexts took part, as far as cugraft saw them.
+  bool spans_contexts() const noexcept { return spans_contexts_; }
   capture_mode mode() const noexcept { return mode_; }
   const driver_table& table() const noexcept { return *table_; }
   std::vector<std::string> open_forks() const;
@@ -310,6 +317,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void note_unread(const std::exception& thrown) noexcept;
   std::uintptr_t take_placeholder(std::size_t bytes) noexcept;
   void record_event(lane& where, CUevent event);
+  void record_launch_events(lane& where, const launch_config& config);
   void wait_event(lane& where, CUevent event);
 
   // Where calls are compared as they are made: session_direct.cpp.
@@ -361,7 +369,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void fail(session_failure failure);
   void hold_streams() noexcept;
   void hold(stream_ref stream) noexcept;
-  CUevent link_event();
+  CUevent link_event(CUcontext context);
   void link(lane& from, lane& to, bool is_new);
   void wait_or_take_out(lane& where, bool is_new, CUevent event);
   std::vector<node_summary> unjoined_leaves();
@@ -374,6 +382,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   capture_mode mode_;
   std::thread::id thread_ = std::this_thread::get_id();
   CUcontext context_ = nullptr;
+  bool spans_contexts_ = false;
   std::unique_ptr<capture_client> client_;
   call_comparer* comparer_;
   bool is_comparing_ = false;  // each call so far was the graph's next node
@@ -386,7 +395,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::vector<fork_stream>
       fork_streams_;  // streams of ours: taken from the graph, given back at the end
   std::size_t fork_streams_used_ = 0;
-  std::optional<event> link_event_;
+  std::map<CUcontext, event> link_events_;  // an event is recorded in its own context only
   CUgraph captured_graph_ = nullptr;
 
   std::vector<node_note> notes_;

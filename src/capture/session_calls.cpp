@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/access.hpp"
+#include "capture/launch_attributes.hpp"
 #include "capture/owners.hpp"
 #include "capture/session.hpp"
 #include "driver/call.hpp"
@@ -13,15 +15,24 @@
 namespace cugraft {
 namespace {
 
-model::attributes attributes_of(const launch_config& config, int stream_priority) {
-  model::attributes attributes;
-  attributes.cluster = config.cluster;
-  attributes.cooperative = config.cooperative;
-  attributes.priority = config.priority.value_or(stream_priority);
-  attributes.others.assign(config.attributes.begin(), config.attributes.end());
-  std::stable_sort(attributes.others.begin(), attributes.others.end(),
-                   [](const auto& a, const auto& b) { return a.id < b.id; });
-  return attributes;
+// The port from which an edge begins that waits for the event of such an attribute; empty for any
+// other (driver rules, 1.4).
+std::optional<std::uint8_t> port_of_event(const launch_attribute& attribute) noexcept {
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      return std::uint8_t{CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC};
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      return std::uint8_t{CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER};
+    default:
+      return std::nullopt;
+  }
+}
+
+// In both values the event comes first.
+CUevent event_in(const launch_attribute& attribute) noexcept {
+  CUevent event = nullptr;
+  std::memcpy(&event, attribute.value.data(), sizeof event);
+  return event;
 }
 
 }  // namespace
@@ -33,6 +44,7 @@ void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
                              const Enqueue& enqueue) {
   lane& where = lane_of(stream);
   note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.context = where.context;
   ++where.added;
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
@@ -80,12 +92,27 @@ void session_state::launch(stream_ref stream, const launch_config& config, const
   node_note note;
   note.owner = access::state(kernel);
   note.layout = layouts_.of(kernel);
-  note.programmatic = config.programmatic_serialization;
-  note.attributes = attributes_of(config, lane_of(stream).priority);
+  note.programmatic = is_programmatic(config);
+  note.attributes = node_attributes(config, lane_of(stream).priority);
   if (comparer_ != nullptr)
     return compare_launch(lane_of(stream), std::move(note), config, kernel, arguments);
   add_node(stream, node_kind::kernel, std::move(note),
            [&] { return driver_launch(*table_, stream.get(), config, kernel, arguments); });
+  record_launch_events(lane_of(stream), config);
+}
+
+// Such an event is recorded behind the kernel, and who waits for it does so by another kind of
+// edge.
+void session_state::record_launch_events(lane& where, const launch_config& config) {
+  for (const launch_attribute& each : config.attributes) {
+    const auto port = port_of_event(each);
+    const CUevent event = port ? event_in(each) : nullptr;
+    if (event == nullptr) continue;
+    record_event(where, event);
+    for (model::dependency& edge : events_[event].front)
+      edge.data = {*port, 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    note_event(shared_from_this(), event_ref(driver_of(*table_), event));
+  }
 }
 
 void session_state::copy(stream_ref stream, void* dst, const void* src, std::size_t bytes) {
@@ -214,14 +241,17 @@ void session_state::wait_or_take_out(lane& where, bool is_new, CUevent event) {
 }
 
 // Forks and joins use an event of the session's own: its meaning does not outlast the two calls.
-CUevent session_state::link_event() {
-  if (!link_event_) link_event_.emplace(context::borrow(driver_of(*table_), context_));
-  return link_event_->get();
+CUevent session_state::link_event(CUcontext context) {
+  auto found = link_events_.find(context);
+  if (found == link_events_.end())
+    found =
+        link_events_.emplace(context, event(context::borrow(driver_of(*table_), context))).first;
+  return found->second.get();
 }
 
 void session_state::link(lane& from, lane& to, bool is_new) {
   if (comparer_ != nullptr) return link_held(from, to, is_new);
-  const CUevent event = link_event();
+  const CUevent event = link_event(from.context);
   if (!failure_ && refresh(from) &&
       keeps_going(from, {table_->event_record(event, from.stream.get()), "cuEventRecord"}))
     wait_or_take_out(to, is_new, event);
@@ -265,11 +295,12 @@ stream_ref session_state::take_fork_stream(const lane& like) {
   const stream_options wanted{.blocking = like.blocking, .priority = like.priority};
   const auto unused = fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_);
   auto found = std::find_if(unused, fork_streams_.end(), [&](const fork_stream& each) {
-    return each.options.blocking == wanted.blocking && each.options.priority == wanted.priority;
+    return each.options.blocking == wanted.blocking && each.options.priority == wanted.priority &&
+           each.context == like.context;
   });
   if (found == fork_streams_.end()) {
     fork_streams_.push_back(
-        {stream(context::borrow(driver_of(*table_), context_), wanted), wanted});
+        {stream(context::borrow(driver_of(*table_), like.context), wanted), wanted, like.context});
     found = std::prev(fork_streams_.end());
   }
   std::iter_swap(found, fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_));

@@ -23,7 +23,8 @@ namespace detail {
 
 bool session_state::takes_launch(lane& where, const launch_config& config, const kernel& kernel,
                                  std::span<const argument> arguments) noexcept {
-  if (!is_comparing_ || config.programmatic_serialization) return false;
+  if (!is_comparing_ || config.programmatic_serialization || where.context != context_)
+    return false;
   const model::graph& expected = client_->expected();
   const std::size_t node = matched_;
   if (node >= expected.size() ||
@@ -66,6 +67,7 @@ void session_state::diverge() {
 void session_state::compare_call(lane& where, node_note note, model::node_value now,
                                  const repetition& again) {
   note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.context = where.context;
   const node_kind kind = now.kind;
   if (is_comparing_ && !is_next(where, kind, note.programmatic)) diverge();
   if (is_comparing_) {
@@ -86,14 +88,11 @@ void session_state::compare_call(lane& where, node_note note, model::node_value 
 
 void session_state::compare_launch(lane& where, node_note note, const launch_config& config,
                                    const kernel& kernel, void* const* arguments) {
-  for (const launch_attribute& each : config.attributes) {
-    if (each.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
-      note.programmatic |= each.value.front() != std::byte{0};
+  for (const launch_attribute& each : config.attributes)
     if (each.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
         each.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
       note_foreign_work("the launch of kernel \"" + std::string(kernel.name()) +
                         "\" signals an event, whose edges only the driver makes");
-  }
   model::kernel_value value;
   value.function = kernel.get();
   value.layout = note.layout;

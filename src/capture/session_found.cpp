@@ -146,6 +146,14 @@ node_summary session_state::found_summary(std::size_t position) const {
   return summary;
 }
 
+CUcontext session_state::found_context(std::size_t position) const noexcept {
+  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
+  if (position >= found_.size()) return nullptr;
+  if (position >= first_tracked) return tracked_notes_[position - first_tracked].context;
+  const bool is_all_known = notes_.size() == first_tracked;
+  return is_all_known ? notes_[position].context : nullptr;
+}
+
 // The last nodes of streams that nobody waits for, as far as the origin does not reach them. Read
 // before the end: afterwards the graph is gone (driver rules, 2.4).
 std::vector<node_summary> session_state::unjoined_leaves() {

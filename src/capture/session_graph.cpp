@@ -62,6 +62,10 @@ void read_session_graph(detail::graph_state& graph, detail::session_state& sessi
   graph.node_handles = std::move(content.handles);
   graph.nodes = std::move(content.nodes);
   graph.context = session.context();
+  graph.contexts.clear();
+  if (session.spans_contexts()) graph.contexts.resize(notes.size());
+  for (std::size_t i = 0; i < graph.contexts.size(); ++i)
+    if (notes[i] != nullptr) graph.contexts[i] = notes[i]->context;
   graph.stamp = new_stamp();
   complete_nodes(graph, session, notes);
   graph.record = make_record(owners_of(graph.nodes), std::move(session.kept()));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/identify.hpp"
 #include "capture/failures.hpp"
 #include "capture/host_payload.hpp"
 #include "model/difference.hpp"
@@ -49,9 +50,64 @@ recapture_failure structural_failure(const detail::graph_state& graph,
   failure.used = used;
   failure.expected = summary_at(graph, differs.position);
   failure.found = std::move(found.first_difference);
-  failure.message = mismatch_message({failure.why, failure.expected, failure.found,
-                                      differs.position, graph.nodes.size(), found.count});
+  failure.message = mismatch_message(
+      {failure.why, failure.expected, failure.found, differs.position, graph.nodes.size(),
+       found.count, differs.from ? summary_at(graph, *differs.from) : std::nullopt});
+  if (differs.from) failure.involved = {summary_of(graph.nodes, *differs.from)};
   return failure;
+}
+
+bool spans_contexts(const detail::graph_state& graph,
+                    const detail::session_state& session) noexcept {
+  return !graph.contexts.empty() || session.spans_contexts();
+}
+
+std::vector<CUcontext> contexts_of(std::span<const node_note* const> notes) {
+  std::vector<CUcontext> contexts;
+  for (const node_note* const note : notes)
+    contexts.push_back(note != nullptr ? note->context : nullptr);
+  return contexts;
+}
+
+namespace {
+
+recapture_failure failure_at(const detail::graph_state& graph, std::uint32_t node, mismatch why,
+                             const std::string& text, engine used) {
+  recapture_failure failure;
+  failure.why = why;
+  failure.nodes_matched = node;
+  failure.used = used;
+  failure.expected = failure.found = summary_of(graph.nodes, node);
+  failure.message = describe_node(*failure.found) + text;
+  return failure;
+}
+
+}  // namespace
+
+recapture_failure moved_failure(const detail::graph_state& graph, std::uint32_t node, CUcontext now,
+                                engine used) {
+  return failure_at(graph, node, mismatch::context,
+                    " moved from " + identify(context_of(graph, node)) + " to " + identify(now) +
+                        ", which nothing in the driver can apply; enqueue it on a stream of the "
+                        "former, or capture a new graph",
+                    used);
+}
+
+std::optional<recapture_failure> context_failure(const detail::graph_state& graph,
+                                                 std::span<const CUcontext> contexts, engine used) {
+  for (std::uint32_t node = 0; node < graph.nodes.size(); ++node) {
+    if (!has_context(graph.nodes.kind(node))) continue;
+    const CUcontext before = context_of(graph, node), now = contexts[node];
+    if (before == now && now != nullptr) continue;
+    if (before != nullptr && now != nullptr) return moved_failure(graph, node, now, used);
+    // The function of a kernel tells its context, and is compared.
+    if (graph.nodes.kind(node) == node_kind::kernel) continue;
+    return failure_at(graph, node, mismatch::unknown_node,
+                      " was made by foreign code in a session of several contexts, and no driver "
+                      "tells in which it runs; make it through cugraft",
+                      used);
+  }
+  return std::nullopt;
 }
 
 recapture_failure unreadable_failure(const detail::graph_state& graph, const cuda_error& thrown,

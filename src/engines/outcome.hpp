@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "driver/call.hpp"
 #include "engines/registry.hpp"
@@ -32,6 +34,23 @@ bool ended_early(const detail::session_state& session, const model::structure_mi
 recapture_failure structural_failure(const detail::graph_state& graph,
                                      const model::structure_mismatch& differs, found_nodes found,
                                      engine used, const char* function);
+
+/// Whether it has to be asked in which contexts nodes are.
+bool spans_contexts(const detail::graph_state& graph,
+                    const detail::session_state& session) noexcept;
+
+/// The contexts of nodes by what cugraft knows of them; null where others made them.
+std::vector<CUcontext> contexts_of(std::span<const node_note* const> notes);
+
+/// A node that was in `context_of(graph, node)` and is in `now`. Nothing in the driver can move it.
+recapture_failure moved_failure(const detail::graph_state& graph, std::uint32_t node, CUcontext now,
+                                engine used);
+
+/// A node that is in another context than it was, or of which nobody knows, where graph or session
+/// spans several: no setter moves a copy or a fill, and to change it in an executable its context
+/// has to be given. `contexts` are those of the nodes now.
+std::optional<recapture_failure> context_failure(const detail::graph_state& graph,
+                                                 std::span<const CUcontext> contexts, engine used);
 
 /// The structures match, but what changed cannot be read.
 recapture_failure unreadable_failure(const detail::graph_state& graph, const cuda_error& thrown,

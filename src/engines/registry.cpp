@@ -13,8 +13,9 @@ std::vector<engine_info> registered_engines() {
 }
 
 recapture_outcome compare_with(const detail::graph_state& graph, const model::graph& other,
-                               std::span<const CUgraphNode> handles) {
-  return compare_graphs(graph, other, handles);
+                               std::span<const CUgraphNode> handles,
+                               std::span<const CUcontext> contexts) {
+  return compare_graphs(graph, other, handles, contexts);
 }
 
 }  // namespace cugraft

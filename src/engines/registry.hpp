@@ -60,8 +60,10 @@ struct engine_info {
 std::vector<engine_info> registered_engines();
 
 /// What `compare` finds out of a graph that was captured elsewhere and has been read: `other`,
-/// whose nodes are `handles`. They must exist until the outcome was applied.
+/// whose nodes are `handles`. They must exist until the outcome was applied. `contexts` are those
+/// of the nodes where one of the graphs spans several, else empty.
 recapture_outcome compare_with(const detail::graph_state& graph, const model::graph& other,
-                               std::span<const CUgraphNode> handles);
+                               std::span<const CUgraphNode> handles,
+                               std::span<const CUcontext> contexts);
 
 }  // namespace cugraft

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
 #include "cugraft/error.hpp"
 #include "handles/context_scope.hpp"
 #include "handles/ownership.hpp"
+#include "handles/relaxed_scope.hpp"
 
 namespace cugraft {
 namespace {
@@ -28,6 +30,9 @@ namespace detail {
 context_state::~context_state() {
   if (is_retained)
     release_or_report(*table, handle, &driver_table::device_primary_ctx_release, device);
+  if (!is_owned) return;
+  const relaxed_scope relaxed(*table, std::nothrow);  // what frees memory ends a capture else
+  release_or_report(*table, handle, &driver_table::ctx_destroy, handle);
 }
 
 }  // namespace detail
@@ -62,10 +67,12 @@ context context::borrow(const driver& driver, CUcontext context) {
   return context_of(std::move(state));
 }
 
-context context::from_native_handle(const driver&, CUcontext) {
-  throw not_implemented_error(
-      "context::from_native_handle is not delivered yet: use context::borrow and destroy the "
-      "context after all that was made from it");
+context context::from_native_handle(const driver& driver, CUcontext context) {
+  if (context == nullptr) throw usage_error("a context cannot be made from a null handle");
+  auto state = std::make_shared<context_state>(table_of(driver));
+  state->handle = context;
+  state->is_owned = true;
+  return context_of(std::move(state));
 }
 
 driver context::get_driver() const noexcept { return driver_of(*state_->table); }

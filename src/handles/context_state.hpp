@@ -19,6 +19,7 @@ struct context_state {
   const driver_table* table;
   CUcontext handle = nullptr;
   bool is_retained = false;  ///< a primary context of ours, to be released
+  bool is_owned = false;     ///< one that was made, to be destroyed
   CUdevice device = 0;       ///< of a primary context
   int ordinal = -1;          ///< of a primary context; else it has to be asked for
 };

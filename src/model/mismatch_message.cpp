@@ -19,6 +19,8 @@ std::string_view clause(mismatch why) {
       return ", in another nesting of child graphs or bodies";
     case mismatch::allocation:
       return ", with other parameters, which no driver call can apply";
+    case mismatch::context:
+      return ", in another context";
     case mismatch::conditional:
       return ", with another kind, default value or handle of a condition";
     case mismatch::unknown_node:
@@ -60,6 +62,8 @@ std::string mismatch_message(const mismatch_facts& facts) {
   result += fmt::format("first difference at {}: {} vs {}{}", place(facts),
                         side(facts, facts.expected, "end of the graph"),
                         side(facts, facts.found, "end of the re-capture"), clause(facts.why));
+  if (facts.from && facts.why == mismatch::edge_data)
+    result += fmt::format(" from node {}, {}", to_string(facts.from->path), text_of(*facts.from));
   result += advice(facts.why);
   return result;
 }

@@ -14,12 +14,11 @@ constexpr std::array<std::string_view, 14> kind_names{
     "semaphore_signal", "semaphore_wait", "allocation", "free",
     "batch_memory_op",  "conditional"};
 
-constexpr std::array<std::string_view, 16> mismatch_names{
-    "node_count",    "node_kind",           "node_order",
-    "dependencies",  "edge_data",           "depth",
-    "allocation",    "conditional",         "rejected",
-    "foreign_work",  "foreign_allocation",  "foreign_condition",
-    "unknown_node",  "capture_invalidated", "capture_unjoined",
+constexpr std::array<std::string_view, 17> mismatch_names{
+    "node_count",        "node_kind",    "node_order",          "dependencies",
+    "edge_data",         "depth",        "allocation",          "conditional",
+    "context",           "rejected",     "foreign_work",        "foreign_allocation",
+    "foreign_condition", "unknown_node", "capture_invalidated", "capture_unjoined",
     "driver_failure"};
 
 }  // namespace

@@ -34,6 +34,7 @@ struct mismatch_facts {
   std::optional<node_summary> expected, found;
   std::size_t position = 0;  ///< that many nodes matched
   std::size_t expected_count = 0, found_count = 0;
+  std::optional<node_summary> from{};  ///< the other end of the edge that differs
 };
 
 /// The sentence for a difference in structure: position, both sides by kind, kernel name and tag,

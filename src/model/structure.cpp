@@ -52,6 +52,18 @@ void structure::clear() noexcept {
   dependencies_.clear();
 }
 
+namespace {
+
+// Of two ascending sets that differ: the first node with an edge that the other set lacks.
+std::uint32_t first_differing(std::span<const dependency> a, std::span<const dependency> b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (in_a == a.end()) return in_b->node;
+  if (in_b == b.end()) return in_a->node;
+  return std::min(in_a->node, in_b->node);
+}
+
+}  // namespace
+
 std::optional<structure_mismatch> first_mismatch(const structure& expected,
                                                  const structure& found) {
   const std::size_t position = first_difference(expected, found);
@@ -61,9 +73,10 @@ std::optional<structure_mismatch> first_mismatch(const structure& expected,
   if (is_permutation(expected, found)) return structure_mismatch{mismatch::node_order, position};
   if (expected.kind(position) != found.kind(position))
     return structure_mismatch{mismatch::node_kind, position};
-  if (same_predecessors(expected.dependencies(position), found.dependencies(position)))
-    return structure_mismatch{mismatch::edge_data, position};
-  return structure_mismatch{mismatch::dependencies, position};
+  const auto before = expected.dependencies(position), now = found.dependencies(position);
+  const mismatch why =
+      same_predecessors(before, now) ? mismatch::edge_data : mismatch::dependencies;
+  return structure_mismatch{why, position, first_differing(before, now)};
 }
 
 }  // namespace cugraft::model

@@ -55,6 +55,8 @@ struct structure_mismatch {
   mismatch why =
       mismatch::node_count;  ///< node_count, node_kind, node_order, dependencies, edge_data
   std::size_t position = 0;  ///< that many nodes matched
+  /// The node at the other end of the first edge that differs, where edges or their data do.
+  std::optional<std::uint32_t> from{};
 };
 
 /// Compares position by position; the first that differs decides. `node_order` where kind or

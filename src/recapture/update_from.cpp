@@ -42,6 +42,7 @@ struct other_graph {
   std::span<const CUgraphNode> handles;
   owner_list kept;
   bool has_foreign_nodes = true;
+  std::vector<CUcontext> contexts{};  ///< by node, where one of the graphs spans several
 };
 
 // `keep` makes what has to live as long as something of the other graph is needed.
@@ -49,7 +50,7 @@ template <class Keep>
 recapture_result take_over(graph_state& graph, const other_graph& other,
                            const recapture_options& options, const Keep& keep) {
   refuse_unreadable(graph);
-  recapture_outcome outcome = compare_with(graph, *other.nodes, other.handles);
+  recapture_outcome outcome = compare_with(graph, *other.nodes, other.handles, other.contexts);
   recapture_content content{other.kept, {}};
   for (std::uint32_t i = 0; !outcome.failure && i < other.nodes->size(); ++i)
     if (const std::string_view tag = other.nodes->tag(i); !tag.empty() && tag != graph.nodes.tag(i))
@@ -101,8 +102,9 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
   layout_cache layouts(*graph.table);
   const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
                                              layouts, options.attributes);
-  return take_over(graph, {&content.nodes, content.handles, graph.record->kept}, options,
-                   [&] { return clone_as_owner(*graph.table, other); });
+  other_graph what{&content.nodes, content.handles, graph.record->kept};
+  if (!graph.contexts.empty()) what.contexts.resize(content.nodes.size());  // nobody tells them
+  return take_over(graph, what, options, [&] { return clone_as_owner(*graph.table, other); });
 }
 
 void require_fitting(const graph_state& graph, const graph_state& other) {
@@ -132,8 +134,11 @@ recapture_result update(graph_state& graph, std::shared_ptr<graph_state> other,
   const graph_context_scope current(graph);
   learn_attributes(*other, options.attributes);
   learn_attributes(graph, options.attributes);
-  const other_graph what{&other->nodes, other->node_handles, other->record->kept,
-                         other->has_foreign_nodes};
+  other_graph what{&other->nodes, other->node_handles, other->record->kept,
+                   other->has_foreign_nodes};
+  for (std::uint32_t i = 0; i < other->nodes.size(); ++i)
+    if (!graph.contexts.empty() || !other->contexts.empty())
+      what.contexts.push_back(context_of(*other, i));
   return take_over(graph, what, options, [&] {
     if (other->is_borrowed) return clone_as_owner(*graph.table, other->handle);
     return released_relaxed(*graph.table, std::move(other));

@@ -18,6 +18,17 @@ int foreign_calls::call(const char* name, int version, Arguments... arguments) c
   return reinterpret_cast<function>(driver_.entry_point(name, version))(arguments...);
 }
 
+CUcontext foreign_calls::make_context(int ordinal) const {
+  int device = 0;
+  EXPECT_EQ(call("cuDeviceGet", 2000, &device, ordinal), 0);
+  CUcontext made = nullptr, popped = nullptr;
+  EXPECT_EQ(call("cuCtxCreate", 3020, &made, 0U, device), 0);
+  EXPECT_EQ(call("cuCtxPopCurrent", 4000, &popped), 0);
+  return made;
+}
+
+int foreign_calls::destroy(CUcontext context) const { return call("cuCtxDestroy", 4000, context); }
+
 int foreign_calls::memset_d8(CUdeviceptr target, unsigned char value, std::size_t bytes,
                              CUstream stream) const {
   return call("cuMemsetD8Async", 3020, target, value, bytes, stream);
@@ -94,6 +105,10 @@ int foreign_calls::launch_kernel(CUfunction kernel, CUdeviceptr x, float value, 
   std::array<void*, 3> arguments{&x, &value, &count};
   return call("cuLaunchKernel", 4000, kernel, 1U, 1U, 1U, static_cast<unsigned>(count), 1U, 1U, 0U,
               stream, arguments.data(), static_cast<void**>(nullptr));
+}
+
+int foreign_calls::launch_host(void (*function)(void*), void* data, CUstream stream) const {
+  return call("cuLaunchHostFunc", 10000, stream, function, data);
 }
 
 int foreign_calls::mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const {

@@ -31,11 +31,16 @@ class foreign_calls {
   /// A kernel of the parameters (float*, float, int), for `count` elements.
   int launch_kernel(CUfunction kernel, CUdeviceptr x, float value, int count,
                     CUstream stream) const;
+  int launch_host(void (*function)(void*), void* data, CUstream stream) const;
   int mem_alloc_async(CUdeviceptr& memory, std::size_t bytes, CUstream stream) const;
   int mem_free_async(CUdeviceptr memory, CUstream stream) const;
   int event_record(CUevent event, CUstream stream) const;
   int stream_wait_event(CUstream stream, CUevent event, unsigned flags) const;
   int stream_synchronize(CUstream stream) const;
+
+  /// A context of a device that the program makes; it is not current afterwards.
+  CUcontext make_context(int ordinal = 0) const;
+  int destroy(CUcontext context) const;
 
   /// As a thread of its own does it, with `context` current. Failures are what some tests want.
   void allocate_and_free(CUcontext context) const;

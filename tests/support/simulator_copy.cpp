@@ -83,10 +83,12 @@ simulator_copy::simulator_copy(int version) : simulator_copy(driver_source{versi
 simulator_copy::simulator_copy(const driver_source& source)
     : path_(make_copy(source)),
       control_(symbol_of<cugraft_sim::control_function>(path_, cugraft_sim::control_symbol)()) {
-  if (source.real.empty())
+  if (source.real.empty()) {
     control_->set_version(source.version);
-  else
+    control_->set_device_count(source.devices);
+  } else {
     setenv("CUGRAFT_RELAY_DRIVER", source.real.c_str(), 1);  // read at the first call
+  }
 }
 
 simulator_copy& simulator_copy::shared(const driver_source& source) {

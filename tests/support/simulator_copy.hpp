@@ -16,6 +16,7 @@ inline constexpr int default_version = 13030;
 struct driver_source {
   int version = default_version;  ///< of a simulated driver
   std::string real;  ///< unless empty, the file of a real driver, which a relay stands before
+  int devices = 1;   ///< of a simulated driver
 };
 
 /// The version that the driver in the file `library` says it is.

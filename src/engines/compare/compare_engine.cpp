@@ -59,6 +59,7 @@ class compare_engine final : public recapture_engine {
  private:
   recapture_failure failure_of(const detail::session_state& session,
                                detail::session_state::ended& ended) const;
+  bool compare_nodes(detail::session_state& session, recapture_outcome& outcome);
   void make_replacement(detail::session_state& session, recapture_outcome& outcome);
 
   std::shared_ptr<detail::graph_state> graph_;
@@ -69,6 +70,12 @@ class compare_engine final : public recapture_engine {
   node_positions positions_;
   bool foreign_ = false;
 };
+
+std::vector<const node_note*> notes_of(const detail::session_state& session) {
+  std::vector<const node_note*> notes;
+  for (std::size_t i = 0; i < session.captured().size(); ++i) notes.push_back(session.note_at(i));
+  return notes;
+}
 
 // What was captured is read before the end: a capture that fails takes its graph with it.
 recapture_outcome compare_engine::finish(detail::session_state& session) {
@@ -105,17 +112,30 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
       outcome.failure = failure_of(session, ended);
     return outcome;
   }
-  try {
-    collect_changes({*graph_, session, attributes_}, outcome);
-  } catch (const cuda_error& thrown) {
-    outcome.failure = unreadable_failure(*graph_, thrown, engine::compare);
-    return outcome;
-  }
+  if (!compare_nodes(session, outcome)) return outcome;
   positions_ = std::move(session.captured_positions());
   if (foreign_)
     outcome.foreign_owner = graph_as_owner(*graph_->table, std::exchange(scratch_, nullptr));
   outcome.timing.compare += clock::now() - compare_begun;
   return outcome;
+}
+
+// What matched in structure. @return whether there is nothing against taking the changes over
+bool compare_engine::compare_nodes(detail::session_state& session, recapture_outcome& outcome) {
+  if (spans_contexts(*graph_, session))
+    outcome.failure = context_failure(*graph_, contexts_of(notes_of(session)), engine::compare);
+  if (outcome.failure && replaces_structure_) {
+    outcome.failure.reset();
+    make_replacement(session, outcome);
+    return false;
+  }
+  if (outcome.failure) return false;
+  try {
+    collect_changes({*graph_, session, attributes_}, outcome);
+  } catch (const cuda_error& thrown) {
+    outcome.failure = unreadable_failure(*graph_, thrown, engine::compare);
+  }
+  return !outcome.failure;
 }
 
 // A mismatch goes before a failure of the capture, unless another structure is wanted. Behind a

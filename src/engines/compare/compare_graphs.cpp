@@ -37,7 +37,8 @@ void compare_node(const detail::graph_state& graph, const model::graph& other, s
 }  // namespace
 
 recapture_outcome compare_graphs(const detail::graph_state& graph, const model::graph& other,
-                                 std::span<const CUgraphNode> handles) {
+                                 std::span<const CUgraphNode> handles,
+                                 std::span<const CUcontext> contexts) {
   recapture_outcome outcome;
   if (const auto differs = model::first_mismatch(graph.nodes.structure(), other.structure())) {
     found_nodes found{other.size(), std::nullopt};
@@ -50,6 +51,8 @@ recapture_outcome compare_graphs(const detail::graph_state& graph, const model::
     outcome.failure = other_memory(graph, *memory, summary_of(other, *memory));
     return outcome;
   }
+  if (!contexts.empty()) outcome.failure = context_failure(graph, contexts, engine::compare);
+  if (outcome.failure) return outcome;
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i)
     compare_node(graph, other, i, handles[i], outcome);
   return outcome;

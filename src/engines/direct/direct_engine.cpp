@@ -51,6 +51,7 @@ class direct_engine final : public recapture_engine, private call_comparer {
     CUcontext context = nullptr;
     if (const CUresult code = graph_->table->stream_get_ctx(stream, &context); code != CUDA_SUCCESS)
       return {code, "cuStreamGetCtx"};
+    context_ = context;
     memory_ = &direct_memory::of(*graph_, context);
     return memory_->held.begin(stream, mode);
   }
@@ -87,14 +88,17 @@ class direct_engine final : public recapture_engine, private call_comparer {
                       model::node_value now, const repetition& again) override;
   call_result add_change(std::uint32_t position, std::string_view tag, model::node_value before,
                          model::node_value now, const repetition& again);
+  std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
                                std::vector<node_summary> unjoined) const;
 
   std::shared_ptr<detail::graph_state> graph_;
   direct_memory* memory_ = nullptr;
+  CUcontext context_ = nullptr;  ///< of the session
   clock::time_point begun_;
   recapture_outcome outcome_;
+  std::vector<std::pair<std::uint32_t, CUcontext>> contexts_;  // of nodes not of the session's own
 };
 
 // The change of a node, as the driver has it where it was asked.
@@ -130,6 +134,7 @@ call_result direct_engine::compare(std::uint32_t position, const node_note& note
           !asked.ok())
         return asked;
   }
+  if (note.context != context_) contexts_.emplace_back(position, note.context);
   if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
   return {};
 }
@@ -145,8 +150,17 @@ recapture_outcome direct_engine::finish(detail::session_state& session) {
   outcome_.timing.capture = compare_begun - begun_;
   if (!is_whole || !unjoined.empty() || !ended.result.ok())
     outcome_.failure = failure_of(session, ended, std::move(unjoined));
+  else if (spans_contexts(*graph_, session))
+    outcome_.failure = moved(session);
   outcome_.timing.compare = clock::now() - compare_begun;
   return std::move(outcome_);
+}
+
+// Nodes that no call of the slow way made are of the session's own context.
+std::optional<recapture_failure> direct_engine::moved(const detail::session_state& session) const {
+  std::vector<CUcontext> contexts(graph_->nodes.size(), session.context());
+  for (const auto& [position, context] : contexts_) contexts[position] = context;
+  return context_failure(*graph_, contexts, engine::direct);
 }
 
 // Foreign work explains a mismatch; a mismatch goes before any other failure of the session.

@@ -29,14 +29,6 @@ model::kernel_value kernel_of(const model::graph& graph, std::uint32_t node,
   return kernel;
 }
 
-// The notes of a session by the node's position; null where foreign code made the node.
-std::vector<const node_note*> notes_by_node(const change_source& source) {
-  std::vector<const node_note*> notes(source.graph.nodes.size());
-  for (const node_note& note : source.session.notes())
-    if (const auto position = source.copy.position(note.node)) notes[*position] = &note;
-  return notes;
-}
-
 model::attributes new_attributes(const change_source& source, std::uint32_t node,
                                  const node_note* note) {
   return attributes_now(source.graph, note, source.copy.node(node), source.attributes);
@@ -167,6 +159,13 @@ native_row make_row(const model::graph& graph, std::uint32_t node, recapture_sta
       row.is_complete = false;
   }
   return row;
+}
+
+std::vector<const node_note*> notes_by_node(const change_source& source) {
+  std::vector<const node_note*> notes(source.graph.nodes.size());
+  for (const node_note& note : source.session.notes())
+    if (const auto position = source.copy.position(note.node)) notes[*position] = &note;
+  return notes;
 }
 
 copy_content collect_changes(const change_source& source, std::vector<native_row>& rows,

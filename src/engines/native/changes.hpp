@@ -46,6 +46,9 @@ struct copy_content {
   bool is_written = true;  ///< the driver left its new parameters in the copy
 };
 
+/// The notes of a session by the node's position; null where foreign code made the node.
+std::vector<const node_note*> notes_by_node(const change_source& source);
+
 /// Fills in changes and owners.
 /// @throws cuda_error  if something cannot be read back
 /// @throws not_written

@@ -139,6 +139,13 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
   foreign_ = session.has_foreign_nodes();
   try {
     const change_source source{*graph_, session, attributes_, copy_};
+    if (spans_contexts(*graph_, session))
+      outcome.failure =
+          context_failure(*graph_, contexts_of(notes_by_node(source)), engine::native);
+    if (outcome.failure) {
+      dropped();
+      return outcome;
+    }
     content_ = collect_changes(source, rows_, outcome);
   } catch (const cuda_error& thrown) {
     outcome.failure = unreadable_failure(*graph_, thrown, engine::native);
@@ -197,6 +204,11 @@ recapture_failure native_engine::failure_of(detail::session_state& session,
       (driver_says_mismatch ? differs->position >= session.matched()
                             : !session.has_foreign_nodes() && !graph_->has_foreign_nodes);
   if (error_at_) {
+    const CUcontext before = context_of(*graph_, *error_at_);
+    const CUcontext now = session.found_context(*error_at_);
+    if (has_context(graph_->nodes.kind(*error_at_)) && before != nullptr && now != nullptr &&
+        before != now)
+      return moved_failure(*graph_, *error_at_, now, engine::native);
     // Whatever later calls gave: this is what ended the re-capture.
     const session_failure error{
         mismatch::driver_failure,

@@ -51,7 +51,7 @@ TEST(NamesTest, Mismatches) {
     all += std::string(name_of(static_cast<mismatch>(why))) + ' ';
   EXPECT_EQ(all,
             "node_count node_kind node_order dependencies edge_data depth allocation conditional "
-            "rejected foreign_work foreign_allocation foreign_condition unknown_node "
+            "context rejected foreign_work foreign_allocation foreign_condition unknown_node "
             "capture_invalidated capture_unjoined driver_failure ");
 }
 
