@@ -53,9 +53,9 @@ struct recapture_options {
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
-  /// graph itself, and a failure loses it (driver rules, 3.1 R9). Not with `compare_only` nor
-  /// borrowed graphs.
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// graph itself, and a failure loses it (driver rules, 3.1 R9); so do a hook that rejects, an
+  /// exception, and a session that is given up. Executables go on launching. Not with another
+  /// engine, `compare_only` nor borrowed graphs: `usage_error`.
   bool in_place = false;
 
   native_hook on_native_mismatch{};  ///< `native` only: the driver's own arguments
@@ -194,8 +194,8 @@ class CUGRAFT_API graph {
   /// by each re-capture, `update_from`, `instantiate`, and update of an executable that does more
   /// than patch; `resync` reads it too. What was edited counts as a change that `resync` found.
   /// Nobody knows whether its nodes were made by hand, so `automatic` means `compare`, and `native`
-  /// is refused. Nodes that cannot be read back (allocations, child graphs, conditions) are refused
-  /// by the re-capture, before it begins.
+  /// is refused. Nodes that cannot be read back (child graphs, conditions), and allocations, are
+  /// refused by the re-capture, before it begins.
   ///
   /// What a re-capture brings in (kernels, host functions, owners) is kept by the result, which
   /// must outlive whatever the owner makes of the graph; `release` leaves it with the owner's graph

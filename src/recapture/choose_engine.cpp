@@ -59,7 +59,8 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
   driver_of(*graph->table).require(feature::recapture_to_graph, instead_of_native);
-  if (const std::string refusal = native.refusal(*graph); !refusal.empty())
+  const auto refusal_of = options.in_place ? native.refusal_in_place : native.refusal;
+  if (const std::string refusal = refusal_of(*graph); !refusal.empty())
     throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
   return native.make(graph, options);
 }
@@ -92,7 +93,6 @@ void refuse_options(const detail::graph_state& graph, const recapture_options& o
   if (graph.is_borrowed) refuse_owners_part(graph, options);
   if (options.with == engine::direct)
     refuse_option("the engine " + std::string(to_string(options.with)), "a later version");
-  if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
   if (options.may_rerun_body)
     refuse_option("recapture_options::may_rerun_body", "the engine direct");
 }
@@ -102,6 +102,11 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                                                 const recapture_options& options) {
   refuse_contradictions(options);
   refuse_options(*graph, options);
+  if (options.in_place && options.with != engine::native)
+    throw usage_error(
+        "recapture_options: in_place lets the driver work on the graph itself, as engine::native "
+        "alone does; name that engine, or leave in_place out: engine::compare takes what builders "
+        "allocated");
   const std::vector<engine_info> engines = registered_engines();
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||
