@@ -135,6 +135,15 @@ struct graph_allocation {
   bool is_foreign = false;
 };
 
+/// A copy node that reads host memory, as `graph::host_sources` lists it.
+struct host_source {
+  node_path path;
+  const void* pointer = nullptr;  ///< of the first byte
+  std::size_t width_bytes = 0;    ///< of a row
+  std::size_t rows = 1;
+  bool is_pinned = false;  ///< page-locked, as a `host_buffer` is; else pageable
+};
+
 /// Refers to one node of a graph by its path, and shares the graph's state. Thread safety: as
 /// `graph`.
 class CUGRAFT_API node_ref {
@@ -299,6 +308,14 @@ class CUGRAFT_API graph {
   /// no edit of its structure, and no whole-graph update or `update_from` by another capture
   /// (driver rules, 6.2). Memory that a launch leaves outlives graph and executable.
   std::vector<graph_allocation> allocations() const;
+
+  /// The copy nodes of the top level that read host memory, in creation order. Calls
+  /// `cuPointerGetAttribute`.
+  ///
+  /// Each launch reads the memory anew, and the graph owns none of it: what is not to outlive its
+  /// scope or to be written meanwhile is to be kept (`graph_builder::keep`).
+  /// @throws cuda_error
+  std::vector<host_source> host_sources() const;
 
   /// 0 when made; one more for each applied change by a re-capture, `update_from` or `resync`.
   std::uint64_t generation() const;

@@ -16,7 +16,7 @@ node_value frees(std::uintptr_t address, bool is_foreign = false) {
   return {node_kind::free, free_value{address, is_foreign}};
 }
 
-graph graph_of(std::initializer_list<node_value> values) {
+graph memory_graph(std::initializer_list<node_value> values) {
   graph result;
   for (const node_value& value : values) result.append(value, {});
   return result;
@@ -24,34 +24,34 @@ graph graph_of(std::initializer_list<node_value> values) {
 
 TEST(MemoryNodesTest, OnlyMemoryAndConditionsAllowOneExecutable) {
   EXPECT_FALSE(allows_one_executable({}));
-  EXPECT_FALSE(allows_one_executable(graph_of({{node_kind::fill, fill_value{}}})));
-  EXPECT_TRUE(allows_one_executable(graph_of({{node_kind::fill, fill_value{}}, frees(1)})));
-  EXPECT_TRUE(allows_one_executable(graph_of({allocates(1)})));
-  EXPECT_TRUE(allows_one_executable(graph_of({{node_kind::conditional, {}}})));
+  EXPECT_FALSE(allows_one_executable(memory_graph({{node_kind::fill, fill_value{}}})));
+  EXPECT_TRUE(allows_one_executable(memory_graph({{node_kind::fill, fill_value{}}, frees(1)})));
+  EXPECT_TRUE(allows_one_executable(memory_graph({allocates(1)})));
+  EXPECT_TRUE(allows_one_executable(memory_graph({{node_kind::conditional, {}}})));
 }
 
 TEST(MemoryNodesTest, FindsTheFirstOnes) {
-  const graph nodes = graph_of({{}, allocates(1), frees(1, true), allocates(2, true)});
+  const graph nodes = memory_graph({{}, allocates(1), frees(1, true), allocates(2, true)});
   EXPECT_EQ(first_memory_node(nodes), 1U);
   EXPECT_EQ(first_foreign_memory_node(nodes), 2U);
   EXPECT_EQ(allocation_nodes(nodes), (std::vector<std::uint32_t>{1, 3}));
   EXPECT_EQ(first_memory_node({}), std::nullopt);
-  EXPECT_EQ(first_foreign_memory_node(graph_of({allocates(1), frees(1)})), std::nullopt);
+  EXPECT_EQ(first_foreign_memory_node(memory_graph({allocates(1), frees(1)})), std::nullopt);
 }
 
 TEST(MemoryNodesTest, AFreeBelongsToTheAllocationAheadOfIt) {
-  const graph nodes = graph_of({allocates(1), frees(1), allocates(1), allocates(2), frees(2)});
+  const graph nodes = memory_graph({allocates(1), frees(1), allocates(1), allocates(2), frees(2)});
   EXPECT_EQ(free_of(nodes, 0), 1U);
   EXPECT_EQ(free_of(nodes, 2), std::nullopt);
   EXPECT_EQ(free_of(nodes, 3), 4U);
   EXPECT_TRUE(leaves_memory(nodes));
-  EXPECT_FALSE(leaves_memory(graph_of({allocates(1), frees(1)})));
+  EXPECT_FALSE(leaves_memory(memory_graph({allocates(1), frees(1)})));
   // The second allocation took the address: what is freed is its.
-  EXPECT_EQ(free_of(graph_of({allocates(1), allocates(1), frees(1)}), 0), std::nullopt);
+  EXPECT_EQ(free_of(memory_graph({allocates(1), allocates(1), frees(1)}), 0), std::nullopt);
 }
 
 TEST(MemoryNodesTest, ValuesAreKeptAndComparedByWhatTheDriverHas) {
-  graph nodes = graph_of({allocates(1), frees(1)});
+  graph nodes = memory_graph({allocates(1), frees(1)});
   EXPECT_TRUE(nodes.has_parameters(0));
   EXPECT_TRUE(nodes.same(0, allocates(1, true)));  // who made it is no parameter
   EXPECT_FALSE(nodes.same(0, allocates(2)));
