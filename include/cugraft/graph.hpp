@@ -55,9 +55,9 @@ struct recapture_options {
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
-  /// graph itself, and a failure loses it (driver rules, 3.1 R9). Not with `compare_only` nor
-  /// borrowed graphs.
-  /// Not delivered yet: throws `not_implemented_error`.
+  /// graph itself, and a failure loses it (driver rules, 3.1 R9); so do a hook that rejects, an
+  /// exception, and a session that is given up. Executables go on launching. Not with another
+  /// engine, `compare_only` nor borrowed graphs: `usage_error`.
   bool in_place = false;
 
   native_hook on_native_mismatch{};  ///< `native` only: the driver's own arguments
@@ -135,6 +135,15 @@ struct graph_allocation {
   std::optional<node_path> freed_at{};
   /// Not made by `graph_builder::allocate`: `compare` refuses the graph.
   bool is_foreign = false;
+};
+
+/// A copy node that reads host memory, as `graph::host_sources` lists it.
+struct host_source {
+  node_path path;
+  const void* pointer = nullptr;  ///< of the first byte
+  std::size_t width_bytes = 0;    ///< of a row
+  std::size_t rows = 1;
+  bool is_pinned = false;  ///< page-locked, as a `host_buffer` is; else pageable
 };
 
 /// Refers to one node of a graph by its path, and shares the graph's state. Thread safety: as
@@ -253,8 +262,8 @@ class CUGRAFT_API graph {
   /// by each re-capture, `update_from`, `instantiate`, and update of an executable that does more
   /// than patch; `resync` reads it too. What was edited counts as a change that `resync` found.
   /// Nobody knows whether its nodes were made by hand, so `automatic` means `compare`, and `native`
-  /// is refused. Nodes that cannot be read back (allocations, child graphs, conditions) are refused
-  /// by the re-capture, before it begins.
+  /// is refused. Nodes that cannot be read back (child graphs, conditions), and allocations, are
+  /// refused by the re-capture, before it begins.
   ///
   /// What a re-capture brings in (kernels, host functions, owners) is kept by the result, which
   /// must outlive whatever the owner makes of the graph; `release` leaves it with the owner's graph
@@ -362,6 +371,14 @@ class CUGRAFT_API graph {
   /// no edit of its structure, and no whole-graph update or `update_from` by another capture
   /// (driver rules, 6.2). Memory that a launch leaves outlives graph and executable.
   std::vector<graph_allocation> allocations() const;
+
+  /// The copy nodes of the top level that read host memory, in creation order. Calls
+  /// `cuPointerGetAttribute`.
+  ///
+  /// Each launch reads the memory anew, and the graph owns none of it: what is not to outlive its
+  /// scope or to be written meanwhile is to be kept (`graph_builder::keep`).
+  /// @throws cuda_error
+  std::vector<host_source> host_sources() const;
 
   /// 0 when made; one more for each applied change by a re-capture, `update_from`, `resync` or
   /// `node_ref::update`.

@@ -291,7 +291,7 @@ void release_retired(executable& exec) noexcept {
 
 namespace {
 
-void enqueue(const executable& exec, stream_ref stream) {
+void launch_exec(const executable& exec, stream_ref stream) {
   const CUresult result = exec.graph->table->graph_launch(exec.handle, stream.get());
   if (result != CUDA_SUCCESS) [[unlikely]]
     throw_launch_failure(exec, stream, result);
@@ -304,7 +304,7 @@ void launch(executable& exec, stream_ref stream) {
   std::size_t marked = 0;
   for (const executable::retirement& each : exec.retirements) marked += each.count;
   const std::size_t retired = exec.box->retired_count() - marked;
-  if (retired == 0) return enqueue(exec, stream);
+  if (retired == 0) return launch_exec(exec, stream);
   // Launches of one executable run one after the other: once this one is done, no earlier one runs.
   // Whatever can fail comes before the launch, but for the record: without it the next launch
   // marks.
@@ -313,7 +313,7 @@ void launch(executable& exec, stream_ref stream) {
   CUresult result = CUDA_SUCCESS;
   const auto forget_mark = [&] { exec.retirements.pop_back(); };
   try {
-    enqueue(exec, stream);
+    launch_exec(exec, stream);
     result = exec.graph->table->event_record(done.get(), stream.get());
   } catch (...) {
     forget_mark();

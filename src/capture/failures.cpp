@@ -124,6 +124,11 @@ session_failure failed_end(const call_result& result) noexcept {
   }
 }
 
+const char* graph_after_failure(bool is_lost) noexcept {
+  return is_lost ? "the graph is lost, because the driver worked in place: destroy it"
+                 : "the graph is what it was";
+}
+
 node_summary summary_of(const model::graph& graph, std::size_t node) {
   return {{{{static_cast<std::uint32_t>(node), 0}}},
           graph.kind(node),

@@ -26,6 +26,9 @@ recapture_failure describe_failure(const detail::session_state& session,
                                    const std::optional<node_summary>& next_expected,
                                    std::vector<node_summary> unjoined);
 
+/// What a failure says of the graph: "the graph is what it was", or that it is lost.
+const char* graph_after_failure(bool is_lost) noexcept;
+
 /// What a node of a graph is, for reports.
 node_summary summary_of(const model::graph& graph, std::size_t node);
 

@@ -53,6 +53,13 @@ void refuse_while_open(const detail::graph_state& graph, std::string_view what) 
                     std::string(what));
 }
 
+void refuse_lost(const detail::graph_state& graph) {
+  if (!graph.is_lost) return;
+  throw graph_lost_error(identify(graph.handle) +
+                         " was lost by a re-capture in place that failed: destroy it, and capture "
+                         "a new graph; its executables still launch");
+}
+
 graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes) {
   graph_content content;

@@ -73,6 +73,7 @@ struct graph_state {
 
   std::weak_ptr<session_state> open_session;
   bool is_updating = false;  ///< `update_from` is under way
+  bool is_lost = false;      ///< a re-capture in place failed; see `refuse_lost`
   std::optional<recapture_failure> last_failure;
   std::vector<damaged_node> damaged;      ///< what a failed re-capture could not put back
   std::vector<exec_values*> executables;  ///< told before a node's value changes
@@ -95,6 +96,11 @@ std::uint64_t new_stamp() noexcept;
 /// The graph must have no open session. `what` says what was asked, as "instantiate".
 /// @throws usage_error
 void refuse_while_open(const detail::graph_state& graph, std::string_view what);
+
+/// The driver leaves a graph undefined in which it worked and failed: only destroying is left
+/// (driver rules, 3.1 R9).
+/// @throws graph_lost_error
+void refuse_lost(const detail::graph_state& graph);
 
 /// What a driver's graph holds.
 struct graph_content {

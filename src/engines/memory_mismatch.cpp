@@ -11,7 +11,7 @@
 namespace cugraft {
 namespace {
 
-constexpr const char* advice =
+constexpr const char* memory_advice =
     "capture a new graph, or re-capture with recapture_options::replace_structure";
 
 std::string allocation_text(const model::graph& graph, std::uint32_t node,
@@ -20,11 +20,11 @@ std::string allocation_text(const model::graph& graph, std::uint32_t node,
   if (const model::allocation_value* allocation = graph.allocation(node))
     return fmt::format(
         "{}: {} bytes to {} bytes, and nothing in the driver gives an allocation another size; {}",
-        named, allocation->bytes, found.bytes, advice);
+        named, allocation->bytes, found.bytes, memory_advice);
   return fmt::format(
       "{}: memory {:#x} to memory {:#x}, and nothing in the driver lets a free take other memory; "
       "{}",
-      named, graph.free(node)->address, found.address, advice);
+      named, graph.free(node)->address, found.address, memory_advice);
 }
 
 std::string foreign_text(const node_summary& node) {

@@ -118,9 +118,8 @@ recapture_failure unreadable_failure(const detail::graph_state& graph, const cud
   failure.function = thrown.function();
   failure.nodes_matched = graph.nodes.size();
   failure.used = used;
-  failure.message =
-      "the re-capture matched, but what changed could not be read; the graph is what it was: " +
-      std::string(thrown.what());
+  failure.message = std::string("the re-capture matched, but what changed could not be read; ") +
+                    graph_after_failure(graph.is_lost) + ": " + thrown.what();
   return failure;
 }
 

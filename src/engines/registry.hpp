@@ -54,6 +54,8 @@ struct engine_info {
   std::string (*refusal)(const detail::graph_state& graph);
   std::unique_ptr<recapture_engine> (*make)(std::shared_ptr<detail::graph_state> graph,
                                             const recapture_options& options);
+  /// The same as `refusal`, for `recapture_options::in_place`; null if the engine has no such way.
+  std::string (*refusal_in_place)(const detail::graph_state& graph) = nullptr;
 };
 
 /// The engines that this build has, the preferred one first.

@@ -13,10 +13,6 @@ namespace {
 
 constexpr const char* instead_of_native = "use engine::compare, which works from 12.4 on";
 
-[[noreturn]] void refuse_option(const std::string& what, const char* comes_with) {
-  throw not_implemented_error(what + " is not delivered yet: it comes with " + comes_with);
-}
-
 void refuse_contradictions(const recapture_options& options) {
   if (options.in_place && options.compare_only)
     throw usage_error(
@@ -59,7 +55,8 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
   driver_of(*graph->table).require(feature::recapture_to_graph, instead_of_native);
-  if (const std::string refusal = native.refusal(*graph); !refusal.empty())
+  const auto refusal_of = options.in_place ? native.refusal_in_place : native.refusal;
+  if (const std::string refusal = refusal_of(*graph); !refusal.empty())
     throw usage_error("engine::native does not take " + identify(graph->handle) + ": " + refusal);
   return native.make(graph, options);
 }
@@ -98,7 +95,6 @@ void refuse_unreadable(const detail::graph_state& graph) {
 
 void refuse_options(const detail::graph_state& graph, const recapture_options& options) {
   if (graph.is_borrowed) refuse_owners_part(graph, options);
-  if (options.in_place) refuse_option("recapture_options::in_place", "the other node kinds");
 }
 
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
@@ -106,6 +102,11 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                                                 const recapture_options& options) {
   refuse_contradictions(options);
   refuse_options(*graph, options);
+  if (options.in_place && options.with != engine::native)
+    throw usage_error(
+        "recapture_options: in_place lets the driver work on the graph itself, as engine::native "
+        "alone does; name that engine, or leave in_place out: engine::compare takes what builders "
+        "allocated");
   const std::vector<engine_info> engines = registered_engines();
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||

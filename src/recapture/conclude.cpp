@@ -17,6 +17,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+// Whether the driver has worked on the graph itself, so that what is not applied loses it.
+bool loses_graph(const concluded& run) noexcept {
+  return run.options.in_place && run.used == engine::native;
+}
+
 recapture_failure rejected_failure(const concluded& run, const raw_change& change) {
   recapture_failure failure;
   failure.why = mismatch::rejected;
@@ -25,7 +30,7 @@ recapture_failure rejected_failure(const concluded& run, const raw_change& chang
   const std::uint32_t node = change.path.steps.front().node;
   failure.found = summary_of(run.graph.nodes, node);
   failure.message = "the change of " + describe_node(*failure.found) +
-                    " was rejected by the mismatch hook; the graph is what it was";
+                    " was rejected by the mismatch hook; " + graph_after_failure(loses_graph(run));
   return failure;
 }
 
@@ -37,6 +42,12 @@ recapture_failure apply_failure(const concluded& run, int code, std::string func
   failure.nodes_matched = run.graph.nodes.size();
   failure.used = run.used;
   const bool put_back = run.graph.damaged.empty();
+  if (loses_graph(run)) {
+    failure.message =
+        "the re-capture matched, but the driver refused a change of the graph; " +
+        (graph_after_failure(true) + (": " + failure_text(failure.code, failure.function, {})));
+    return failure;
+  }
   failure.message =
       std::string("the re-capture matched, but the driver refused a change of the graph, ") +
       (put_back ? "which is what it was: "
@@ -146,6 +157,7 @@ recapture_result conclude(const concluded& run, recapture_outcome& outcome,
     fill_report(*report, run, outcome);
     return detail::report_state::make(std::move(report));
   }
+  outcome.failure->graph_lost = loses_graph(run);
   run.graph.last_failure = *outcome.failure;
   return recapture_result(std::move(*outcome.failure));
 }

@@ -16,8 +16,13 @@ namespace {
 
 using detail::access;
 
-detail::graph_state& state_of(const std::shared_ptr<detail::graph_state>& state) {
+detail::graph_state& any_state_of(const std::shared_ptr<detail::graph_state>& state) {
   if (!state) throw usage_error("the graph is empty: it was moved from, released, reset or closed");
+  return *state;
+}
+
+detail::graph_state& state_of(const std::shared_ptr<detail::graph_state>& state) {
+  refuse_lost(any_state_of(state));
   return *state;
 }
 
@@ -124,11 +129,11 @@ structure_fingerprint graph::fingerprint() const { return state_of(state_).nodes
 
 std::uint64_t graph::generation() const { return state_of(state_).generation; }
 
-bool graph::is_lost() const noexcept { return false; }
+bool graph::is_lost() const noexcept { return state_ != nullptr && state_->is_lost; }
 bool graph::is_borrowed() const noexcept { return state_ != nullptr && state_->is_borrowed; }
 
 std::optional<recapture_failure> graph::last_failure() const {
-  return state_of(state_).last_failure;
+  return any_state_of(state_).last_failure;
 }
 
 CUgraph graph::get() const { return state_of(state_).handle; }
@@ -162,6 +167,7 @@ void graph::resync() {
 
 std::uint32_t index_in(const std::shared_ptr<detail::graph_state>& graph, const node_path& path) {
   if (!graph) throw usage_error("the node reference is empty: take one from a graph");
+  refuse_lost(*graph);
   if (path.steps.size() == 1 && path.steps.front().node < graph->nodes.size())
     return path.steps.front().node;
   throw usage_error(identify(graph->handle) + " has no node " + to_string(path));

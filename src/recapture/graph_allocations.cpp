@@ -9,7 +9,7 @@
 namespace cugraft {
 namespace {
 
-node_path path_of(std::uint32_t node) { return {{{node, 0}}}; }
+node_path top_level_path(std::uint32_t node) { return {{{node, 0}}}; }
 
 }  // namespace
 
@@ -19,12 +19,12 @@ std::vector<graph_allocation> graph::allocations() const {
   std::vector<graph_allocation> result;
   for (const std::uint32_t node : model::allocation_nodes(nodes)) {
     const model::allocation_value& allocation = *nodes.allocation(node);
-    graph_allocation listed{.path = path_of(node),
+    graph_allocation listed{.path = top_level_path(node),
                             .pointer = reinterpret_cast<void*>(allocation.address),
                             .bytes = allocation.bytes,
                             .device = allocation.device,
                             .is_foreign = allocation.is_foreign};
-    if (const auto freed = model::free_of(nodes, node)) listed.freed_at = path_of(*freed);
+    if (const auto freed = model::free_of(nodes, node)) listed.freed_at = top_level_path(*freed);
     result.push_back(std::move(listed));
   }
   return result;

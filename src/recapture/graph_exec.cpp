@@ -265,6 +265,7 @@ graph_exec::~graph_exec() = default;
 graph_exec graph::instantiate(const instantiate_options& options) {
   if (!state_)
     throw usage_error("the graph is empty: it was moved from, released, reset or closed");
+  refuse_lost(*state_);
   refuse_while_open(*state_, "instantiating it");
   if (options.auto_free_on_launch && options.device_launch)
     throw usage_error(
@@ -298,6 +299,7 @@ void require_fitting(const char* asked, const driver& driver, CUgraphExec exec,
   if (&table_of(driver) != graph->table)
     throw usage_error(identify(exec) + " and " + identify(graph->handle) +
                       " are of two drivers: give the graph that it was instantiated from");
+  refuse_lost(*graph);
   refuse_while_open(*graph, "taking an executable of it");
   for (const exec_values* const each : graph->executables)
     if (each->handle == exec)
@@ -353,6 +355,7 @@ void graph_exec::upload(stream_ref stream) {
 exec_update graph_exec::update(const update_options& options) {
   executable& exec = state_of(state_);
   require_consistent(exec, options);
+  refuse_lost(*exec.graph);
   refuse_while_open(*exec.graph, "updating an executable of it");
   const graph_context_scope current(*exec.graph);
   exec_update update = update_executable(exec, options);

@@ -31,6 +31,8 @@ void refuse_other_options(const graph_state& graph, const recapture_options& opt
     throw usage_error(
         "update_from does not replace the structure: where it fails for another one, assign the "
         "new graph and instantiate it");
+  if (options.in_place)
+    throw usage_error("update_from makes no re-capture in place: leave in_place out");
   if (options.on_native_mismatch)
     throw usage_error(
         "update_from makes no driver call of native's: use recapture_options::on_mismatch");
@@ -73,6 +75,7 @@ class updating {
  public:
   explicit updating(const std::shared_ptr<graph_state>& state) : state_(state) {
     if (!state) throw usage_error("the graph is empty: it was moved from, released or reset");
+    refuse_lost(*state);
     refuse_while_open(*state, "updating it from another graph");
     state->is_updating = true;
   }
@@ -108,6 +111,7 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
 }
 
 void require_fitting(const graph_state& graph, const graph_state& other) {
+  refuse_lost(other);
   refuse_while_open(other, "another graph is updated from it");
   if (other.table != graph.table)
     throw usage_error(identify(graph.handle) + " and " + identify(other.handle) +

@@ -313,8 +313,6 @@ TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
   EXPECT_THROW(session.embed(g), not_implemented_error);
   body(session);
   EXPECT_EQ(session.end().nodes_changed(), 0U);
-  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, with({.in_place = true}))),
-               not_implemented_error);
   EXPECT_FALSE(stream_.is_capturing());
 }
 

@@ -58,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(Rules, Verdicts, ::testing::ValuesIn(cases()), &name_of
 
 // Every rule has a case, or cannot have one.
 TEST(VerdictCases, CoverTheRules) {
-  std::set<std::string_view> covered{"graph.structure", "opaque", "exec.unknown", "exec.origin"};
+  std::set<std::string_view> covered{"graph.structure", "opaque",      "exec.unknown",
+                                     "exec.origin",     "exec.single", "memory.fixed"};
   for (const verdict_case& each : cases()) covered.insert(find_update_rule(each.rule)->id);
   for (const update_rule& rule : update_rules()) EXPECT_TRUE(covered.contains(rule.id)) << rule.id;
 }

@@ -17,6 +17,7 @@
 #include "engines/native/self_test.hpp"
 #include "engines/native/working_copy.hpp"
 #include "engines/outcome.hpp"
+#include "model/memory_nodes.hpp"
 
 namespace cugraft {
 namespace {
@@ -32,16 +33,21 @@ class native_engine final : public recapture_engine {
       : graph_(std::move(graph)),
         hook_(options.on_native_mismatch),
         attributes_(options.attributes),
-        copy_(working_copy::of(*graph_)) {}
+        graph_itself_(options.in_place ? std::make_unique<working_copy>(*graph_->table) : nullptr),
+        copy_(graph_itself_ ? *graph_itself_ : working_copy::of(*graph_)) {}
 
   engine which() const noexcept override { return engine::native; }
 
   call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
     begun_ = clock::now();
-    if (const call_result copied = copy_.bring_in_step(*graph_); !copied.ok()) return copied;
-    return {graph_->table->stream_begin_recapture_to_graph(stream, mode, copy_.handle(),
-                                                           &native_engine::on_mismatch, this),
-            "cuStreamBeginRecaptureToGraph"};
+    if (graph_itself_)
+      copy_.stand_for(*graph_);
+    else if (const call_result copied = copy_.bring_in_step(*graph_); !copied.ok())
+      return copied;
+    const CUresult begun = graph_->table->stream_begin_recapture_to_graph(
+        stream, mode, copy_.handle(), &native_engine::on_mismatch, this);
+    may_be_lost_ = graph_itself_ && (begun == CUDA_SUCCESS || is_capturing(stream));
+    return {begun, "cuStreamBeginRecaptureToGraph"};
   }
 
   CUgraph target() const noexcept override { return copy_.handle(); }
@@ -56,7 +62,12 @@ class native_engine final : public recapture_engine {
     return copy_.position(node);
   }
 
-  void dropped() noexcept override { copy_.discard(); }
+  void dropped() noexcept override {
+    copy_.discard();
+    if (!std::exchange(may_be_lost_, false)) return;
+    graph_->is_lost = true;  // whatever failed (R9)
+    graph_->damaged.clear();
+  }
 
   void applied(std::uint64_t stamp) noexcept override;
 
@@ -70,6 +81,10 @@ class native_engine final : public recapture_engine {
                 newer::graph_recapture_status status);
   recapture_failure failure_of(detail::session_state& session,
                                detail::session_state::ended& ended) const;
+  bool is_capturing(CUstream stream) const noexcept;
+  std::optional<std::uint32_t> moved_memory(const detail::session_state& session) const;
+  void collect(detail::session_state& session, recapture_outcome& outcome);
+  void set_back() noexcept;
   recapture_failure unwritten(std::uint32_t node) const;
   recapture_failure unusable(const std::string& what_it_did) const;
   session_failure cause_of(const detail::session_state& session,
@@ -78,7 +93,9 @@ class native_engine final : public recapture_engine {
   std::shared_ptr<detail::graph_state> graph_;
   native_hook hook_;
   attribute_check attributes_;
+  const std::unique_ptr<working_copy> graph_itself_;  ///< with `in_place` only
   working_copy& copy_;
+  bool may_be_lost_ = false;  ///< the driver works on the graph itself
   clock::time_point begun_;
 
   std::mutex mutex_;  // foreign calls may bring the callback on several threads
@@ -137,33 +154,71 @@ recapture_outcome native_engine::finish(detail::session_state& session) {
     return outcome;
   }
   foreign_ = session.has_foreign_nodes();
+  collect(session, outcome);
+  if (outcome.failure) return outcome;
+  if (foreign_ && !graph_itself_) outcome.foreign_owner = copy_.release_as_owner();
+  outcome.timing.compare = clock::now() - compare_begun;
+  return outcome;
+}
+
+void native_engine::collect(detail::session_state& session, recapture_outcome& outcome) {
+  const auto fail = [&](const auto& describe) {
+    if (graph_itself_) dropped();  // first: the failure says that the graph is lost
+    outcome.failure = describe();
+  };
   try {
     const change_source source{*graph_, session, attributes_, copy_};
     if (spans_contexts(*graph_, session))
       outcome.failure =
           context_failure(*graph_, contexts_of(notes_by_node(source)), engine::native);
-    if (outcome.failure) {
-      dropped();
-      return outcome;
-    }
+    if (outcome.failure) return dropped();
     content_ = collect_changes(source, rows_, outcome);
+    if (!graph_itself_) return;
+    // What was written is written once more, whether the driver did it or not (rules 3.3, 2);
+    // attributes are there.
+    for (planned_change& change : outcome.changes) change.attributes_from = nullptr;
+    if (const auto node = moved_memory(session))
+      fail([&] {
+        return unusable(fmt::format("gave the memory of node {} another address", *node));
+      });
   } catch (const cuda_error& thrown) {
-    outcome.failure = unreadable_failure(*graph_, thrown, engine::native);
-    return outcome;
+    fail([&] { return unreadable_failure(*graph_, thrown, engine::native); });
   } catch (const not_written& thrown) {
-    outcome.failure = unwritten(thrown.node);
-    return outcome;
+    fail([&] { return unwritten(thrown.node); });
   } catch (const handles_changed&) {
-    outcome.failure = unusable("gave the nodes of the graph other handles");
-    return outcome;
+    fail([&] { return unusable("gave the nodes of the graph other handles"); });
   }
-  if (foreign_) outcome.foreign_owner = copy_.release_as_owner();
-  outcome.timing.compare = clock::now() - compare_begun;
-  return outcome;
+}
+
+bool native_engine::is_capturing(CUstream stream) const noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return graph_->table->stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// Whether addresses stay in a re-capture is documented nowhere (rules 3.3, 8): both what the
+// session was given and what the nodes say now are looked at.
+std::optional<std::uint32_t> native_engine::moved_memory(
+    const detail::session_state& session) const {
+  const model::graph& nodes = graph_->nodes;
+  for (const node_note& note : session.notes()) {
+    const auto node = note.memory ? copy_.position(note.node) : std::nullopt;
+    const model::allocation_value* const known = node ? nodes.allocation(*node) : nullptr;
+    if (known != nullptr && known->address != note.memory->address) return node;
+  }
+  layout_cache layouts(*graph_->table);
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (!model::is_memory_kind(nodes.kind(i))) continue;
+    if (!nodes.same(i, read_node(*graph_->table, copy_.node(i), layouts, attribute_check::none)))
+      return i;
+  }
+  return std::nullopt;
 }
 
 void native_engine::applied(std::uint64_t stamp) noexcept {
   graph_->has_foreign_nodes = foreign_;
+  may_be_lost_ = false;
+  if (graph_itself_) return set_back();
   if (foreign_) return;  // the copy may hold what foreign code attached: it is kept, not used again
   try {
     if (!content_.is_written) return copy_.discard();
@@ -174,6 +229,20 @@ void native_engine::applied(std::uint64_t stamp) noexcept {
   } catch (const std::bad_alloc&) {
     copy_.discard();
   }
+}
+
+// Nodes of the graph itself that the driver wrote and that do the same as before: what the graph
+// is known to hold is put back, and where that fails it is tried again before the next use.
+void native_engine::set_back() noexcept {
+  try {
+    graph_->damaged.reserve(graph_->damaged.size() + content_.set_back.size());
+    for (const std::uint32_t node : content_.set_back)
+      if (!write_node(*graph_->table, copy_.node(node), graph_->nodes.value(node)).ok())
+        graph_->damaged.push_back({node});
+  } catch (const std::bad_alloc&) {
+    graph_->is_lost = true;
+  }
+  copy_.discard();
 }
 
 // What went wrong first, as far as the driver and the session know.
@@ -243,8 +312,8 @@ recapture_failure native_engine::unusable(const std::string& what_it_did) const 
   failure.used = engine::native;
   failure.message = fmt::format(
       "the driver accepted the re-capture and {}, so that engine::native cannot apply it on this "
-      "driver; the graph is what it was",
-      what_it_did);
+      "driver; {}",
+      what_it_did, graph_after_failure(graph_->is_lost));
   return failure;
 }
 
@@ -263,7 +332,7 @@ engine_status native_status(const context& context) {
   return result;
 }
 
-std::string native_refusal(const detail::graph_state& graph) {
+std::string refusal_of(const detail::graph_state& graph, bool in_place) {
   constexpr std::string_view advice =
       "what an added node does in the driver's re-capture is not documented; use engine::compare";
   if (graph.origin != node_origin::stream_calls && graph.nodes.size() != 0)
@@ -279,6 +348,7 @@ std::string native_refusal(const detail::graph_state& graph) {
         break;
       case node_kind::allocation:
       case node_kind::free:
+        if (in_place) break;
         return fmt::format(
             "node {} is of the kind {}: a re-capture works on a clone, and the driver makes none "
             "of "
@@ -292,6 +362,10 @@ std::string native_refusal(const detail::graph_state& graph) {
   return {};
 }
 
+std::string native_refusal(const detail::graph_state& graph) { return refusal_of(graph, false); }
+
+std::string refusal_in_place(const detail::graph_state& graph) { return refusal_of(graph, true); }
+
 std::unique_ptr<recapture_engine> make_native(std::shared_ptr<detail::graph_state> graph,
                                               const recapture_options& options) {
   return std::make_unique<native_engine>(std::move(graph), options);
@@ -300,7 +374,7 @@ std::unique_ptr<recapture_engine> make_native(std::shared_ptr<detail::graph_stat
 }  // namespace
 
 engine_info native_engine_info() {
-  return {engine::native, &native_status, &native_refusal, &make_native};
+  return {engine::native, &native_status, &native_refusal, &make_native, &refusal_in_place};
 }
 
 }  // namespace cugraft

@@ -31,6 +31,15 @@ call_result working_copy::bring_in_step(const detail::graph_state& graph) {
   return {};
 }
 
+void working_copy::stand_for(const detail::graph_state& graph) {
+  discard();
+  for (std::uint32_t i = 0; i < graph.node_handles.size(); ++i)
+    positions_.emplace(graph.node_handles[i], i);
+  nodes_ = graph.node_handles;
+  is_graph_ = true;
+  handle_ = graph.handle;
+}
+
 call_result working_copy::clone(const detail::graph_state& graph) {
   if (const CUresult code = table_->graph_clone(&handle_, graph.handle); code != CUDA_SUCCESS)
     return {code, "cuGraphClone"};
@@ -52,7 +61,9 @@ std::shared_ptr<const void> working_copy::release_as_owner() {
 }
 
 void working_copy::discard() noexcept {
-  if (handle_ != nullptr) discard_graph(*table_, std::exchange(handle_, nullptr));
+  const CUgraph former = std::exchange(handle_, nullptr);
+  if (former != nullptr && !is_graph_) discard_graph(*table_, former);
+  is_graph_ = false;
   stamp_ = 0;
   nodes_.clear();
   positions_.clear();

@@ -24,6 +24,10 @@ class working_copy final : public engine_memory {
   /// Clones `graph`, unless the copy holds the graph's content already.
   call_result bring_in_step(const detail::graph_state& graph);
 
+  /// Stands for `graph` itself instead of a clone: what is done in it is done in the graph, which
+  /// is not destroyed here.
+  void stand_for(const detail::graph_state& graph);
+
   CUgraph handle() const noexcept { return handle_; }
   CUgraphNode node(std::size_t position) const noexcept { return nodes_[position]; }
 
@@ -43,6 +47,7 @@ class working_copy final : public engine_memory {
 
   const driver_table* table_;
   CUgraph handle_ = nullptr;
+  bool is_graph_ = false;  // itself, not a clone
   std::uint64_t stamp_ = 0;
   std::vector<CUgraphNode> nodes_;
   std::unordered_map<CUgraphNode, std::uint32_t> positions_;
