@@ -59,7 +59,7 @@ CUgraphExec make_exec(const detail::graph_state& graph, const instantiate_option
 void destroy_exec(executable& exec) noexcept {
   exec.damaged.clear();
   if (exec.handle == nullptr) return;
-  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const CUgraphExec handle = exec.set_handle(nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
@@ -68,7 +68,7 @@ void destroy_exec(executable& exec) noexcept {
 void leave_sound(executable& exec) {
   const auto forget = [&]() noexcept {
     exec.damaged.clear();
-    exec.handle = nullptr;
+    exec.set_handle(nullptr);
   };
   try {
     if (!exec.damaged.empty()) {
@@ -93,6 +93,11 @@ void forget_old_values(executable& exec) noexcept {
 executable::executable(std::shared_ptr<detail::graph_state> of, const instantiate_options& how)
     : graph(std::move(of)), options(how) {
   graph->executables.push_back(this);
+}
+
+CUgraphExec executable::set_handle(CUgraphExec now) noexcept {
+  held.set(graph->table, now);
+  return std::exchange(handle, now);
 }
 
 executable::~executable() {
@@ -124,7 +129,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
   exec.is_origin_known = false;
   exec.are_values_known = held == held_values::as_graph;
   exec.generation = graph.generation;
-  exec.handle = handle;
+  exec.set_handle(handle);
   exec.was_launched = true;  // its owner may have done so
   if (!is_borrowed && exec.are_values_known) {
     const call_result taken = update_whole(exec).call;
@@ -147,7 +152,7 @@ void instantiate(executable& exec, bool destroy_first) {
     made = make_exec(graph, exec.options);
   }
   destroy_exec(exec);
-  exec.handle = made;
+  exec.set_handle(made);
   exec.box = std::move(box);
   exec.retirements.clear();  // the old box goes with the old executable's last launch
   exec.damaged.clear();
@@ -300,7 +305,7 @@ void close(executable& exec) {
   if (exec.is_borrowed) return leave_sound(exec);
   exec.damaged.clear();
   if (exec.handle == nullptr) return;
-  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const CUgraphExec handle = exec.set_handle(nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_throw(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }

@@ -96,7 +96,7 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                          (options.with == engine::automatic && !options.replace_structure &&
                           takes(native, *graph, stream));
   if (is_native) return make_native(native, graph, options);
-  refuse_unreadable(*graph);
+  if (!options.replace_structure) refuse_unreadable(*graph);  // else it need not be read
   return find(engines, engine::compare).make(graph, options);
 }
 

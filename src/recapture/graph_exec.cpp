@@ -12,6 +12,7 @@
 #include "capture/executable.hpp"
 #include "capture/failures.hpp"
 #include "handles/context_scope.hpp"
+#include "handles/held_handle.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
 #include "model/update_rules.hpp"
@@ -291,10 +292,9 @@ void require_fitting(const char* asked, const driver& driver, CUgraphExec exec,
     throw usage_error(identify(exec) + " and " + identify(graph->handle) +
                       " are of two drivers: give the graph that it was instantiated from");
   refuse_while_open(*graph, "taking an executable of it");
-  for (const exec_values* const each : graph->executables)
-    if (each->handle == exec)
-      throw usage_error(identify(exec) +
-                        " belongs to a graph_exec already: use that one, or release it first");
+  if (held_handle<CUgraphExec>::is_held(*graph->table, exec))
+    throw usage_error(identify(exec) +
+                      " belongs to a graph_exec already: use that one, or release it first");
 }
 
 graph_exec take_foreign(const char* asked, const driver& driver, CUgraphExec handle, graph& graph,
@@ -366,7 +366,7 @@ CUgraphExec graph_exec::get() const { return made(state_of(state_)).handle; }
 
 CUgraphExec graph_exec::release() {
   make_sound(made(state_of(state_)));
-  const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
+  const CUgraphExec handle = state_of(state_).set_handle(nullptr);
   state_.reset();
   return handle;
 }
