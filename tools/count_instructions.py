@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 MEASURED = "measured_part"
-SHAPES = ("chain", "fork-join", "memory-and-conditions")
+SHAPES = ("chain", "fork-join", "conditions")
 
 
 def instructions_of_parts(folder: pathlib.Path) -> list[int]:
