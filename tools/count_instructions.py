@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 MEASURED = "measured_part"
-SHAPES = {"simulator": ("chain", "fork-join", "memory-and-conditions"), "recapture": ("chain",)}
+SHAPES = {"simulator": ("chain", "fork-join", "conditions"), "recapture": ("chain",)}
 
 
 def instructions_of_parts(folder: pathlib.Path) -> list[int]:

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/conditional_nodes.hpp"
 #include "simulator/part.hpp"
 #include "simulator/shapes.hpp"
-#include "simulator/special_nodes.hpp"
 
 // What the simulated driver does for graphs of many kernels, in parts. tools/count_instructions.py
 // runs it, and counts the instructions of each part: those inside `measured_part`.
@@ -195,8 +195,8 @@ int run(const char* path, std::string_view name, std::size_t nodes) {
     program(driver, chain(driver, kernel, nodes)).run();
   else if (name == "fork-join")
     program(driver, fork_join(driver, kernel, nodes)).run();
-  else if (name == "memory-and-conditions")
-    special_nodes(driver, nodes).run();
+  else if (name == "conditions")
+    conditional_nodes(driver, nodes).run();
   else
     return 2;
   return 0;
@@ -207,7 +207,7 @@ int run(const char* path, std::string_view name, std::size_t nodes) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: %s DRIVER chain|fork-join|memory-and-conditions NODES\n", argv[0]);
+    std::fprintf(stderr, "usage: %s DRIVER chain|fork-join|conditions NODES\n", argv[0]);
     return 2;
   }
   try {

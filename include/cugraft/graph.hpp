@@ -45,13 +45,13 @@ struct recapture_options {
   /// instance, the body runs once more with `compare`.
   bool may_rerun_body = false;
 
-  /// Another structure replaces the graph instead of failing: what was captured is the graph from
-  /// then on, so that `get` changes. Executables go on running what they hold, from a graph that
-  /// lives until they are instantiated anew by `graph_exec::update`. The report says so with
-  /// `structure_replaced` and no changes; `on_mismatch` is not asked. `automatic` then means
-  /// `compare`; `native` and `direct` need `may_rerun_body`. Not for borrowed graphs, not with
-  /// `compare_only`, and not for `update_from`: `usage_error`. What allocates (`allocate`) is
-  /// replaced each time, because its memory has other addresses then.
+  /// Another structure replaces the graph instead of failing, and any content one that cannot be
+  /// read back: what was captured is the graph from then on, so that `get` changes. Executables go
+  /// on running what they hold, from a graph that lives until `graph_exec::update` instantiates
+  /// them anew. The report says `structure_replaced` and no changes; `on_mismatch` is not asked.
+  /// `automatic` then means `compare`; `native` and `direct` need `may_rerun_body`. Not for
+  /// borrowed graphs, `compare_only` and `update_from`: `usage_error`. What allocates (`allocate`)
+  /// is replaced each time, because its memory has other addresses then.
   bool replace_structure = false;
 
   /// `native` only, for graphs that cannot be cloned (allocation nodes): the driver works on the
@@ -317,13 +317,13 @@ class CUGRAFT_API graph {
   /// Compares with `other`, a graph that was captured elsewhere, and takes its parameters over, as
   /// a re-capture with `compare` does. `other` stays the caller's and may be destroyed at return:
   /// if anything changed, a clone of it is kept for its user objects. Host functions in it are
-  /// unknown to cugraft, so they count as changed unless function and data are the same. What the
-  /// nodes of a cugraft::graph need is not attached to its handle before `release`: give the graph.
+  /// unknown to cugraft, so they count as changed unless function and data are the same. Of a
+  /// cugraft::graph give the graph: its handle does not show what its nodes need.
   /// @throws recapture_error        if the structure differs; the graph is what it was
-  /// @throws usage_error            if `other` is null or this graph, a session is open, or an
-  ///                                option does not apply: another engine than `compare`,
-  ///                                `on_native_mismatch`, `replace_structure`; on a borrowed
-  ///                                graph also `in_place`
+  /// @throws usage_error            if `other` is null, this graph or the handle of another
+  ///                                cugraft::graph, a session is open, or an option does not apply:
+  ///                                another engine than `compare`, `on_native_mismatch`,
+  ///                                `replace_structure`; on a borrowed graph also `in_place`
   /// @throws recapture_error        also if the graph allocates: another capture has its memory at
   ///                                other addresses
   /// @throws cuda_error             if `other` cannot be read

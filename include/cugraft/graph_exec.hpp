@@ -182,7 +182,7 @@ class CUGRAFT_API graph_exec {
   /// An executable takes nodes of the graph that it was instantiated from only (driver facts,
   /// Setters). One of another graph shows when a patch is refused, with `exec.origin`; it is then
   /// instantiated anew, if it may be.
-  /// @throws usage_error  if `exec` is null or a `graph_exec` of `graph` has it, or `graph` is
+  /// @throws usage_error  if `exec` is null or a `graph_exec` has it, or `graph` is
   ///                      empty, of another driver, or in a session; `exec` stays the caller's
   /// @throws cuda_error   the same
   static graph_exec adopt(const driver& driver, CUgraphExec exec, graph& graph,

@@ -65,11 +65,12 @@ struct condition {
 
 struct graph {
   CUgraph handle = nullptr;
-  unsigned id = 0;                                ///< of the process's graphs and executables
-  bool is_child = false;                          ///< it belongs to a node of another graph
-  bool is_moved = false;                          ///< into that node, as it was
-  bool is_body = false;                           ///< that is a conditional node
-  graph* around = nullptr;                        ///< of a body: the graph with its node
+  unsigned id = 0;          ///< of the process's graphs and executables
+  bool is_child = false;    ///< it belongs to a node of another graph
+  bool is_moved = false;    ///< into that node, as it was
+  bool has_memory = false;  ///< memory nodes, here or in a graph inside: they are never taken away
+  bool is_body = false;     ///< that is a conditional node
+  graph* around = nullptr;  ///< of a body: the graph with its node
   std::vector<condition> conditions;              ///< by handle, from 1 on; of bodies too
   std::deque<std::shared_ptr<graph_node>> nodes;  ///< in creation order
   user_references objects;

@@ -88,6 +88,7 @@ CUresult move_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std
   const operation work{current_context_handle(), child_operation{moved}};
   if (const CUresult result = add_by_hand(made, to, nodes, count, work, data)) return result;
   moved->is_child = moved->is_moved = true;
+  parent->has_memory |= moved->has_memory;
   return CUDA_SUCCESS;
 }
 

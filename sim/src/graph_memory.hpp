@@ -123,12 +123,12 @@ CUresult make_alloc(const CUmemPoolProps& properties, std::span<const CUmemAcces
 CUresult make_free(const graph& in, CUdeviceptr address, CUcontext context, operation& made);
 
 /// After an allocation or free node was added to `graph`: says so in what it allocates or frees.
-void note_memory_node(const graph& in, const operation& work);
+void note_memory_node(graph& in, const operation& work);
 
 bool is_memory_node(const operation& work) noexcept;
 
 /// Whether the graph or one inside it has allocation or free nodes.
-bool has_memory_nodes(const graph& which);
+bool has_memory_nodes(const graph& which) noexcept;
 
 /// Sets memory aside for the next launch, where that has not been done: it counts as used by
 /// graphs. OUT_OF_MEMORY where there is none left.

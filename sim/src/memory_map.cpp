@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 

@@ -47,7 +47,7 @@ bool can_free(const graph& in, const graph_allocation& which) {
 }
 
 // The capture that `on` is part of, if a memory node can be added there.
-CUresult find_target(const stream& on, const graph*& target) {
+CUresult find_target(const stream& on, graph*& target) {
   const capture_sequence& sequence = *on.capture->sequence;
   if (!sequence.active) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   target = sequence.target.get();
@@ -86,7 +86,8 @@ CUresult make_free(const graph& in, CUdeviceptr address, CUcontext context, oper
   return CUDA_SUCCESS;
 }
 
-void note_memory_node(const graph& in, const operation& work) {
+void note_memory_node(graph& in, const operation& work) {
+  in.has_memory = true;
   if (const auto* const alloc = std::get_if<alloc_operation>(&work.what))
     alloc->allocation->owner = in.id;
   if (const auto* const freed = std::get_if<free_operation>(&work.what))
@@ -98,18 +99,12 @@ bool is_memory_node(const operation& work) noexcept {
          std::holds_alternative<free_operation>(work.what);
 }
 
-bool has_memory_nodes(const graph& which) {
-  return std::ranges::any_of(which.nodes, [](const auto& node) {
-    if (const auto* const child = std::get_if<child_operation>(&node->work.what))
-      return has_memory_nodes(*child->content);
-    return is_memory_node(node->work);
-  });
-}
+bool has_memory_nodes(const graph& which) noexcept { return which.has_memory; }
 
 // In a re-capture the address is that of the node that is there.
 CUresult capture_alloc(stream& on, const memory_pool& pool, std::size_t size,
                        CUdeviceptr* address) {
-  const graph* target = nullptr;
+  graph* target = nullptr;
   if (const CUresult result = find_target(on, target)) return result;
   operation work;
   if (const CUresult result = make_alloc(pool.properties, {}, size, on.owner->handle, work))
@@ -124,7 +119,7 @@ CUresult capture_alloc(stream& on, const memory_pool& pool, std::size_t size,
 }
 
 CUresult capture_free(stream& on, CUdeviceptr address) {
-  const graph* target = nullptr;
+  graph* target = nullptr;
   if (const CUresult result = find_target(on, target)) return result;
   operation work;
   if (const CUresult result = make_free(*target, address, on.owner->handle, work)) return result;

@@ -31,6 +31,7 @@ graph finish(detail::session_state& session) {
   auto state = std::make_shared<detail::graph_state>(session.table());
   auto ended = session.end();
   state->handle = ended.graph;  // owned from here on, whatever fails
+  state->note_handle();
   const contents_guard contents(session);
   if (session.failure() || !ended.result.ok()) {
     const session_failure failure = session.failure().value_or(failed_end(ended.result));

@@ -70,7 +70,7 @@ void destroy_exec(executable& exec) noexcept {
   exec.damaged.clear();
   exec.unsettled.clear();
   if (exec.handle == nullptr) return;
-  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const CUgraphExec handle = exec.set_handle(nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_report(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }
@@ -80,7 +80,7 @@ void leave_sound(executable& exec) {
   const auto forget = [&]() noexcept {
     exec.damaged.clear();
     exec.unsettled.clear();
-    exec.handle = nullptr;
+    exec.set_handle(nullptr);
   };
   try {
     if (!exec.damaged.empty() || !exec.unsettled.empty()) {
@@ -107,6 +107,11 @@ void forget_old_values(executable& exec) noexcept {
 executable::executable(std::shared_ptr<detail::graph_state> of, const instantiate_options& how)
     : graph(std::move(of)), options(how) {
   graph->executables.push_back(this);
+}
+
+CUgraphExec executable::set_handle(CUgraphExec now) noexcept {
+  held.set(graph->table, now);
+  return std::exchange(handle, now);
 }
 
 executable::~executable() {
@@ -142,7 +147,7 @@ void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrow
   exec.is_origin_known = false;
   exec.are_values_known = held == held_values::as_graph;
   exec.generation = graph.generation;
-  exec.handle = handle;
+  exec.set_handle(handle);
   exec.was_launched = true;  // its owner may have done so
   if (!is_borrowed && exec.are_values_known) {
     const call_result taken = update_whole(exec).call;
@@ -166,7 +171,7 @@ void instantiate(executable& exec, bool destroy_first) {
     made = make_exec(graph, exec.options, exec.disabled);
   }
   destroy_exec(exec);
-  exec.handle = made;
+  exec.set_handle(made);
   exec.box = std::move(box);
   exec.retirements.clear();  // the old box goes with the old executable's last launch
   exec.damaged.clear();
@@ -333,7 +338,7 @@ void close(executable& exec) {
   exec.damaged.clear();
   exec.unsettled.clear();
   if (exec.handle == nullptr) return;
-  const CUgraphExec handle = std::exchange(exec.handle, nullptr);
+  const CUgraphExec handle = exec.set_handle(nullptr);
   const relaxed_scope relaxed(*exec.graph->table, std::nothrow);
   release_or_throw(*exec.graph->table, handle, &driver_table::graph_exec_destroy, handle);
 }

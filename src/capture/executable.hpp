@@ -9,6 +9,7 @@
 
 #include "capture/graph_state.hpp"
 #include "cugraft/graph_exec.hpp"
+#include "handles/held_handle.hpp"
 #include "model/difference.hpp"
 
 // The driver's side of executable graphs: made, patched, updated, launched, destroyed.
@@ -24,7 +25,11 @@ struct executable : exec_values {
   /// function.
   ~executable();
 
+  /// What is the driver's handle from now on; null: none. The former one is the caller's.
+  CUgraphExec set_handle(CUgraphExec now) noexcept;
+
   std::shared_ptr<detail::graph_state> graph;
+  held_handle<CUgraphExec> held;  ///< the handle, for whoever is given it a second time
   instantiate_options options;
   bool is_borrowed = false;         ///< somebody else's: never replaced or destroyed
   bool was_made_elsewhere = false;  ///< so that it may have been made with use_node_priority

@@ -23,6 +23,7 @@ graph_state::~graph_state() {
   } catch (const std::exception& thrown) {
     report(thrown.what());
   }
+  held.set(nullptr, nullptr);  // before the handle is free to come again
   if (owns_handle && handle != nullptr)
     release_or_report(*table, handle, &driver_table::graph_destroy, handle);
 }

@@ -14,6 +14,7 @@
 #include "cugraft/graph.hpp"
 #include "driver/table.hpp"
 #include "handles/context_scope.hpp"
+#include "handles/held_handle.hpp"
 #include "model/graph.hpp"
 
 namespace cugraft {
@@ -51,9 +52,13 @@ struct graph_state {
   /// Destroys the graph, or leaves a borrowed one sound; a failure goes to the report function.
   ~graph_state();
 
+  /// To be called when `handle` or `owns_handle` has changed.
+  void note_handle() noexcept { held.set(table, owns_handle ? handle : nullptr); }
+
   const driver_table* table;
   CUgraph handle = nullptr;
   bool owns_handle = true;
+  held_handle<CUgraph> held;    ///< the handle, if it is owned: somebody may be given it too
   bool is_borrowed = false;     ///< somebody else's, who may edit it at any time
   CUcontext context = nullptr;  ///< of the stream it was (re-)captured on; null if unknown
   /// By node, where the graph spans several contexts: empty if it does not; null: not known.

@@ -122,6 +122,7 @@ void close_graph(detail::graph_state& graph) {
   graph.direct_memory.reset();
   if (graph.is_borrowed) return leave_sound(graph);
   const CUgraph handle = std::exchange(graph.handle, nullptr);
+  graph.note_handle();
   release_or_throw(*graph.table, handle, &driver_table::graph_destroy, handle);
 }
 
@@ -169,6 +170,8 @@ void read_again(detail::graph_state& graph) {
 void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
   const auto former = std::make_shared<former_graph>(graph.table);
   former->handle = std::exchange(graph.handle, std::exchange(fresh.handle, nullptr));
+  fresh.note_handle();
+  graph.note_handle();
   graph.native_memory.reset();
   graph.origin = fresh.origin;
   graph.has_foreign_nodes = fresh.has_foreign_nodes;

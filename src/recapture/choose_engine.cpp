@@ -115,8 +115,10 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   if (is_native) return make_native(native, graph, options);
   if (options.with == engine::direct)
     return make_direct(find(engines, engine::direct), graph, options);
-  refuse_unreadable(*graph);
-  refuse_foreign_memory(*graph);
+  if (!options.replace_structure) {  // else it need not be read
+    refuse_unreadable(*graph);
+    refuse_foreign_memory(*graph);
+  }
   return find(engines, engine::compare).make(graph, options);
 }
 

@@ -57,6 +57,7 @@ graph::graph(std::shared_ptr<detail::graph_state> state) noexcept : state_(std::
 
 graph::graph(const driver& driver) : state_(own(driver, nullptr)) {
   state_->handle = make_graph(*state_->table);
+  state_->note_handle();
   state_->origin = node_origin::stream_calls;  // it has none
   state_->has_foreign_nodes = false;
   state_->stamp = new_stamp();
@@ -65,6 +66,7 @@ graph::graph(const driver& driver) : state_(own(driver, nullptr)) {
 graph graph::from_native_handle(const driver& driver, CUgraph handle) {
   auto state = read_foreign("graph::from_native_handle", driver, handle);
   state->owns_handle = true;
+  state->note_handle();
   return access::make<graph>(std::move(state));
 }
 
@@ -144,6 +146,7 @@ CUgraph graph::release() {
   make_sound(state);
   give_owners_to_graph(state);
   state.owns_handle = false;
+  state.note_handle();
   const CUgraph handle = state.handle;
   state_.reset();
   return handle;

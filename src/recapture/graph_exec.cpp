@@ -12,6 +12,7 @@
 #include "capture/failures.hpp"
 #include "capture/single_executable.hpp"
 #include "handles/context_scope.hpp"
+#include "handles/held_handle.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/difference.hpp"
 #include "model/update_rules.hpp"
@@ -301,10 +302,9 @@ void require_fitting(const char* asked, const driver& driver, CUgraphExec exec,
                       " are of two drivers: give the graph that it was instantiated from");
   refuse_lost(*graph);
   refuse_while_open(*graph, "taking an executable of it");
-  for (const exec_values* const each : graph->executables)
-    if (each->handle == exec)
-      throw usage_error(identify(exec) +
-                        " belongs to a graph_exec already: use that one, or release it first");
+  if (held_handle<CUgraphExec>::is_held(*graph->table, exec))
+    throw usage_error(identify(exec) +
+                      " belongs to a graph_exec already: use that one, or release it first");
 }
 
 graph_exec take_foreign(const char* asked, const driver& driver, CUgraphExec handle, graph& graph,
@@ -377,7 +377,7 @@ CUgraphExec graph_exec::get() const { return made_executable(state_of(state_)).h
 
 CUgraphExec graph_exec::release() {
   make_sound(made_executable(state_of(state_)));
-  const CUgraphExec handle = std::exchange(state_of(state_).handle, nullptr);
+  const CUgraphExec handle = state_of(state_).set_handle(nullptr);
   state_.reset();
   return handle;
 }

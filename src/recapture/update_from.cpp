@@ -10,6 +10,7 @@
 #include "capture/owners.hpp"
 #include "cugraft/graph.hpp"
 #include "engines/registry.hpp"
+#include "handles/held_handle.hpp"
 #include "recapture/choose_engine.hpp"
 #include "recapture/conclude.hpp"
 
@@ -99,6 +100,10 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
   refuse_other_options(graph, options);
   if (other == nullptr) throw usage_error("update_from: the other graph is null: give a graph");
   refuse_itself(graph, other);
+  if (held_handle<CUgraph>::is_held(*graph.table, other))
+    throw usage_error("update_from: " + identify(other) +
+                      " is the handle of a cugraft::graph, which does not show what its nodes "
+                      "need: give that graph, or release it first");
   read_afresh(graph);
   const graph_context_scope current(graph);
   learn_attributes(graph, options.attributes);

@@ -17,12 +17,21 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+std::string refusal_of(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes.kind(i) != node_kind::empty && !graph.nodes.has_parameters(i))
+      return fmt::format("node {} is of the kind {}, which cannot be read back", i,
+                         to_string(graph.nodes.kind(i)));
+  return {};
+}
+
 class compare_engine final : public recapture_engine {
  public:
   compare_engine(std::shared_ptr<detail::graph_state> graph, const recapture_options& options)
       : graph_(std::move(graph)),
         attributes_(options.attributes),
-        replaces_structure_(options.replace_structure) {}
+        replaces_structure_(options.replace_structure),
+        replaces_any_(replaces_structure_ && !refusal_of(*graph_).empty()) {}
   ~compare_engine() override { dropped(); }
 
   engine which() const noexcept override { return engine::compare; }
@@ -65,6 +74,7 @@ class compare_engine final : public recapture_engine {
   std::shared_ptr<detail::graph_state> graph_;
   attribute_check attributes_;
   bool replaces_structure_;
+  bool replaces_any_;  ///< the graph has nodes that nothing can be compared with
   clock::time_point begun_;
   CUgraph scratch_ = nullptr;  ///< what was captured, from the end of the capture on
   node_positions positions_;
@@ -104,7 +114,7 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
   }
   foreign_ = session.has_foreign_nodes();
   const bool is_new_memory = replaces_structure_ && session.has_memory();
-  if (!is_whole || is_new_memory || session.matched() < graph_->nodes.size() ||
+  if (!is_whole || replaces_any_ || is_new_memory || session.matched() < graph_->nodes.size() ||
       session.found().size() != graph_->nodes.size()) {
     if (is_whole && replaces_structure_)
       make_replacement(session, outcome);
@@ -178,14 +188,6 @@ engine_status compare_status(const context&) {
   return {.which = engine::compare, .usable = true, .automatic = true, .why = {}};
 }
 
-std::string compare_refusal(const detail::graph_state& graph) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes.kind(i) != node_kind::empty && !graph.nodes.has_parameters(i))
-      return fmt::format("node {} is of the kind {}, which cannot be read back", i,
-                         to_string(graph.nodes.kind(i)));
-  return {};
-}
-
 std::unique_ptr<recapture_engine> make_compare(std::shared_ptr<detail::graph_state> graph,
                                                const recapture_options& options) {
   return std::make_unique<compare_engine>(std::move(graph), options);
@@ -194,7 +196,7 @@ std::unique_ptr<recapture_engine> make_compare(std::shared_ptr<detail::graph_sta
 }  // namespace
 
 engine_info compare_engine_info() {
-  return {engine::compare, &compare_status, &compare_refusal, &make_compare};
+  return {engine::compare, &compare_status, &refusal_of, &make_compare};
 }
 
 }  // namespace cugraft
