@@ -11,6 +11,7 @@
 #include "capture/fork_stream.hpp"
 #include "capture/node_params.hpp"
 #include "capture/owners.hpp"
+#include "capture/tree.hpp"
 #include "cugraft/graph.hpp"
 #include "driver/table.hpp"
 #include "handles/context_scope.hpp"
@@ -62,8 +63,9 @@ struct graph_state {
   /// The most that a re-capture asked to be read of launches that cugraft did not make.
   attribute_check attributes = attribute_check::semantic;
 
-  model::graph nodes;                     ///< what the driver's graph holds, node by node
-  std::vector<CUgraphNode> node_handles;  ///< in creation order
+  model::graph nodes;                           ///< what the driver's graph holds, node by node
+  std::vector<CUgraphNode> node_handles;        ///< by position, inner graphs included
+  std::vector<known_conditional> conditionals;  ///< those that cugraft made
 
   std::uint64_t generation = 0;
   std::uint64_t stamp = 0;  ///< changes with every content of the graph; see `new_stamp`
@@ -89,11 +91,11 @@ void refuse_while_open(const detail::graph_state& graph, std::string_view what);
 
 /// What a driver's graph holds.
 struct graph_content {
-  std::vector<CUgraphNode> handles;  ///< in the order of `cuGraphGetNodes`
+  std::vector<CUgraphNode> handles;  ///< by position
   model::graph nodes;
 };
 
-/// Reads what the nodes of a graph do.
+/// Reads what the nodes of a graph do, and those inside of it.
 /// @throws cuda_error
 graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes);

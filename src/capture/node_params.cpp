@@ -385,6 +385,9 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
       value.data =
           model::event_value{read_event(table, node, value.kind == node_kind::event_record)};
       break;
+    case node_kind::child_graph:
+      value.data = model::child_value{};
+      break;
     default:
       break;  // carried as opaque
   }

@@ -60,6 +60,8 @@ session_state::session_state(stream_ref origin, capture_mode mode,
       origin_(origin),
       mode_(mode),
       client_(std::move(client)),
+      tree_(std::make_shared<session_tree>()),
+      mutex_(tree_->mutex),
       layouts_(*table_) {
   if (is_legacy(origin))
     throw usage_error(
@@ -101,6 +103,7 @@ void session_state::begin() {
 }
 
 std::string session_state::describe() const {
+  if (!described_.empty()) return described_;
   return std::string(client_ ? "the re-capture" : "the capture") + " that began on " +
          identify(origin_.get());
 }
@@ -131,7 +134,7 @@ void session_state::require_own_thread(const lane& where) const {
 
 bool session_state::has_failed() const noexcept {
   const std::lock_guard lock(mutex_);
-  return failure_.has_value();
+  return tree_->has_failed;
 }
 
 lane* session_state::find_lane(stream_ref stream) noexcept {
@@ -260,7 +263,15 @@ bool session_state::keeps_going(lane& where, const call_result& result) {
 void session_state::fail(session_failure failure) {
   if (failure_) return;
   failure_ = failure;
-  if (!client_) return;
+  tree_->has_failed = true;
+  if (client_) give_up();
+  if (parent_ == nullptr) return;
+  if (failure.place.empty()) failure.place = name_of_body();
+  parent_->fail(std::move(failure));
+}
+
+// Of a re-capture: what is found so far is kept, and its streams are held.
+void session_state::give_up() {
   try {
     if (found_unknown_)
       found_noted_ = true;
@@ -285,6 +296,9 @@ void session_state::observe() noexcept {
 }
 
 void session_state::drop_contents() noexcept {
+  for (open_conditional& each : open_conditionals_)
+    for (const auto& body : each.bodies) body->drop_contents();
+  open_conditionals_.clear();
   notes_.clear();
   tracked_notes_.clear();
   captured_notes_.clear();
@@ -345,6 +359,7 @@ session_state::ended session_state::end() noexcept {
   ended result;
   {
     const std::lock_guard lock(mutex_);
+    drop_bodies();
     result = end_driver_capture();
     phase_ = phase::over;
   }
@@ -367,12 +382,15 @@ void session_state::abandon() noexcept {
 }
 
 void session_state::destroying(stream_ref stream) noexcept {
+  std::shared_ptr<session_state> whole;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != phase::open || find_lane(stream) == nullptr) return;
     over_because_ = identify(stream.get()) + " was destroyed while it was open";
+    whole = root().shared_from_this();
+    whole->over_because_ = over_because_;
   }
-  abandon();
+  whole->abandon();
 }
 
 }  // namespace detail

@@ -72,6 +72,14 @@ rule_row row_for(const event_value&, const event_value&, field, const exec_trait
   return rule_row::event_event;
 }
 
+rule_row row_for(const child_value&, const child_value&, field, const exec_traits&) {
+  return rule_row::opaque;
+}
+
+rule_row row_for(const conditional_value&, const conditional_value&, field, const exec_traits&) {
+  return rule_row::opaque;
+}
+
 rule_row row_for(const opaque_value&, const opaque_value&, field, const exec_traits&) {
   return rule_row::opaque;
 }

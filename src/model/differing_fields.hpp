@@ -37,6 +37,8 @@ void differing_fields(const copy_value& before, const copy_value& after, differe
 void differing_fields(const fill_value& before, const fill_value& after, difference_sink found);
 void differing_fields(const host_value& before, const host_value& after, difference_sink found);
 void differing_fields(const event_value& before, const event_value& after, difference_sink found);
+void differing_fields(const conditional_value& before, const conditional_value& after,
+                      difference_sink found);
 
 /// @pre both are of one kind
 void differing_fields(const node_value& before, const node_value& after, difference_sink found);

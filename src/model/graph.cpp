@@ -59,6 +59,8 @@ void graph::append(node_value value, std::span<const dependency> dependencies,
   make_room(owners_);
   make_room(tags_);
   structure_.append(value.kind, dependencies);
+  if (const auto* conditional = std::get_if<conditional_value>(&value.data))
+    structure_.set_condition(size() - 1, *conditional);
 
   forms_.push_back(static_cast<form>(value.data.index()));
   slots_.push_back(slot);
@@ -143,6 +145,12 @@ node_value graph::value(std::size_t node) const {
     case form::event:
       result.data = events_[at];
       break;
+    case form::child:
+      result.data = child_value{};
+      break;
+    case form::conditional:
+      result.data = *structure_.condition(node);
+      break;
   }
   return result;
 }
@@ -184,6 +192,10 @@ bool graph::same(std::size_t node, const host_value& host) const noexcept {
 
 bool graph::same(std::size_t node, const event_value& event) const noexcept {
   return same_value(events_[slot(node)], event);
+}
+
+bool graph::same(std::size_t node, const conditional_value& conditional) const noexcept {
+  return *structure_.condition(node) == conditional;
 }
 
 bool graph::same(std::size_t node, const node_value& value) const noexcept {

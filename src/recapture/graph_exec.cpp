@@ -196,6 +196,20 @@ bool try_repair(executable& exec, const update_options& options, exec_update& up
   }
 }
 
+// Of such a graph a driver makes one executable at a time (driver rules, 6.3; driver facts).
+bool allows_one_executable(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes.kind(i) == node_kind::conditional) return true;
+  return false;
+}
+
+[[noreturn]] void refuse_second(const detail::graph_state& graph, const char* advice) {
+  throw usage_error(identify(graph.handle) +
+                    " holds a conditional node, so that a driver makes one executable of it at a "
+                    "time, and it has one: " +
+                    advice);
+}
+
 exec_update update_executable(executable& exec, const update_options& options) {
   // The owner of a borrowed graph may have edited it, and destroyed nodes that would be patched.
   if (!exec.old.empty() || !exec.damaged.empty() || options.force == update_method::whole)
@@ -216,6 +230,11 @@ exec_update update_executable(executable& exec, const update_options& options) {
       options.force != update_method::automatic && options.force != update_method::instantiated;
   if (!options.may_instantiate || forced || exec.is_borrowed) return update;
   read_afresh(*exec.graph);
+  if (exec.handle != nullptr && !options.destroy_first && !exec.structure_changed &&
+      allows_one_executable(*exec.graph))
+    refuse_second(*exec.graph,
+                  "update with update_options::destroy_first, which destroys that before it makes "
+                  "a new one");
   record = {exec.graph->record};
   update.driver_calls += exec.handle == nullptr ? 1 : 2;
   instantiate(exec, options.destroy_first);
@@ -270,6 +289,11 @@ graph_exec graph::instantiate(const instantiate_options& options) {
   const graph_context_scope current(*state_);
   repair(*state_);
   read_afresh(*state_);
+  const bool has_one = std::ranges::any_of(state_->executables, [](const exec_values* each) {
+    return each->handle != nullptr && !each->structure_changed;
+  });
+  if (has_one && allows_one_executable(*state_))
+    refuse_second(*state_, "update that one, or let go of it first");
   auto result = access::make<graph_exec>();
   auto& exec = access::state(result);
   exec = std::make_unique<std::remove_reference_t<decltype(*exec)>>(state_, options);

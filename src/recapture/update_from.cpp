@@ -99,7 +99,7 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
   const graph_context_scope current(graph);
   learn_attributes(graph, options.attributes);
   layout_cache layouts(*graph.table);
-  const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
+  const graph_content content = read_content(*graph.table, read_tree(*graph.table, other, {}, {}),
                                              layouts, options.attributes);
   return take_over(graph, {&content.nodes, content.handles, graph.record->kept}, options,
                    [&] { return clone_as_owner(*graph.table, other); });

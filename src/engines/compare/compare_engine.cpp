@@ -73,6 +73,7 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
   const auto read_begun = clock::now();
   std::optional<cuda_error> unreadable;
   try {
+    session.complete_bodies();
     session.note_found();
   } catch (const cuda_error& thrown) {
     unreadable = thrown;
@@ -155,10 +156,12 @@ engine_status compare_status(const context&) {
 }
 
 std::string compare_refusal(const detail::graph_state& graph) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes.kind(i) != node_kind::empty && !graph.nodes.has_parameters(i))
-      return fmt::format("node {} is of the kind {}, which cannot be read back", i,
-                         to_string(graph.nodes.kind(i)));
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes.kind(i) == node_kind::empty || graph.nodes.has_parameters(i)) continue;
+    return fmt::format("node {} is of the kind {}, which cannot be read back",
+                       to_string(graph.nodes.structure().path_of(i)),
+                       to_string(graph.nodes.kind(i)));
+  }
   return {};
 }
 
