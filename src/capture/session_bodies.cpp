@@ -184,7 +184,12 @@ void session_state::add_conditional(std::uint32_t builder, made_condition& condi
   condition.is_used = true;
   if (notes_.size() > notes) {
     entry.node = notes_.back().node;
-    if (parent_ == nullptr) {
+    const auto position = failure_ ? captured_positions_.find(entry.node) : std::nullopt;
+    if (position) {
+      entry.position = *position;
+      found_.set_condition(*position, entry.value);
+    }
+    if (parent_ == nullptr && !failure_) {
       const CUgraph* const made = params.conditional.phGraph_out;
       entry.graphs.assign(made, made + entry.value.size);
       of_node = entry.graphs;
@@ -220,13 +225,19 @@ void session_state::add_by_hand(lane& where, node_kind kind, node_note note,
     result = {table_->stream_update_capture_dependencies(where.stream.get(), &made, nullptr, 1,
                                                          CU_STREAM_SET_CAPTURE_DEPENDENCIES),
               "cuStreamUpdateCaptureDependencies"};
-  if (!result.ok()) {
-    fail({mismatch::driver_failure, result});
+  if (made == nullptr) {
+    fail({mismatch::driver_failure,
+          result.ok() ? call_result{CUDA_ERROR_UNKNOWN, result.function} : result});
     return track(where, kind, std::move(note));
   }
-  if (!refresh(where, true)) return track(where, kind, std::move(note));
   note.node = made;
   notes_.push_back(std::move(note));
+  where.at.nodes.assign(1, made);  // where it is, even if the driver says that it failed
+  where.at.edges.assign(1, {});
+  if (result.ok())
+    refresh(where, true);
+  else
+    fail({mismatch::driver_failure, result});
 }
 
 node_path session_state::path_of_body() const {
@@ -285,7 +296,7 @@ void session_state::complete_bodies() {
   }
   if (!failure_)
     take_notes_of_bodies();
-  else if (client_ && !matches_at_calls() && !found_unknown_)
+  else if (client_ && !found_unknown_)
     note_found_bodies();
 }
 

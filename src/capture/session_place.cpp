@@ -33,7 +33,10 @@ bool is_device_updatable(const driver_table& table, CUgraphNode kernel) {
   CUkernelNodeAttrValue value = {};
   const CUresult result = table.graph_kernel_node_get_attribute(
       kernel, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value);
-  return result == CUDA_SUCCESS && value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+  // A driver that does not know it, or does not let it be read, has no such node.
+  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED) return false;
+  check(result, "cuGraphKernelNodeGetAttribute");
+  return value.deviceUpdatableKernelNode.deviceUpdatable != 0;
 }
 
 auto with_context(const CUDA_KERNEL_NODE_PARAMS& read) {
