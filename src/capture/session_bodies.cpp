@@ -35,7 +35,7 @@ class body_client final : public capture_client {
   model::graph nothing_;  // what is expected is part of the whole
 };
 
-constexpr auto switch_type = static_cast<int>(CU_GRAPH_COND_TYPE_WHILE) + 1;  // 12.8
+constexpr auto switch_condition = static_cast<int>(CU_GRAPH_COND_TYPE_WHILE) + 1;  // 12.8
 
 CUgraphNodeParams conditional_params(const model::conditional_value& value, CUcontext context) {
   CUgraphNodeParams params = {};
@@ -140,7 +140,7 @@ std::vector<std::shared_ptr<session_state>> session_state::open_bodies(std::uint
     require_own_thread(where);
     require_condition(condition);
     if (size == 0) throw usage_error("switch_case: 0 bodies; a switch has at least one");
-    if (type == switch_type || size > 1)
+    if (type == switch_condition || size > 1)
       driver_of(*table_).require(feature::conditional_switch, "use if_then for each body");
     for (std::uint32_t i = 0; i < size; ++i) streams.push_back(take_fork_stream(where));
   }

@@ -163,8 +163,10 @@ std::size_t structure::level_of(std::size_t node) const noexcept {
 }
 
 std::pair<std::size_t, std::size_t> structure::levels_in(std::size_t node) const noexcept {
-  const auto range = std::ranges::equal_range(inner_, node, {}, &inner_level::parent);
-  return {static_cast<std::size_t>(range.begin() - inner_.begin()) + 1, range.size()};
+  const auto first = std::ranges::lower_bound(inner_, node, {}, &inner_level::parent);
+  const auto behind = std::ranges::upper_bound(inner_, node, {}, &inner_level::parent);
+  return {static_cast<std::size_t>(first - inner_.begin()) + 1,
+          static_cast<std::size_t>(behind - first)};
 }
 
 node_path structure::path_of(std::size_t node) const {

@@ -208,6 +208,21 @@ TEST_P(EngineBodies, TheParentFailsWhileABodyIsOpen) {
   EXPECT_EQ(recapture(g, with_body(&nothing)).nodes_changed(), 0U);
 }
 
+TEST_P(EngineBodies, AStreamOfABodyIsDestroyed) {
+  graph g = capture(stream_, with_body(&nothing));
+  recapture_session session = g.begin_recapture(stream_, with());
+  graph_builder body = session.if_then(session.create_condition(1));
+  {
+    const stream spare(context_);
+    add(body.fork(spare), y_, 1);
+  }
+  EXPECT_FALSE(session.is_building());
+  EXPECT_FALSE(body.is_building());
+  EXPECT_THROW(session.end(), usage_error);
+  EXPECT_EQ(simulator().live().capturing_streams, 0U);
+  EXPECT_EQ(recapture(g, with_body(&nothing)).nodes_changed(), 0U);
+}
+
 TEST_P(EngineBodies, BothFail) {
   graph g = capture(stream_, with_body(&nothing));
   graph_exec e = g.instantiate();

@@ -223,6 +223,17 @@ TEST_P(EngineChildren, ResyncSeesEditsInside) {
   EXPECT_EQ(e.update().nodes_patched, 1U);
 }
 
+// The driver's own call takes nodes of stream calls only.
+TEST_P(EngineChildren, AutomaticComparesWhatNativeDoesNotTake) {
+  const auto body = [&](graph_builder& gb) { nested(gb, 1); };
+  graph g = capture(stream_, body);
+  EXPECT_EQ(g.recapture(stream_, body).engine_used(), engine::compare);
+  recapture_options native;
+  native.with = engine::native;
+  if (!driver().supports(feature::recapture_to_graph)) return;
+  EXPECT_THROW(static_cast<void>(g.begin_recapture(stream_, native)), usage_error);
+}
+
 TEST_P(EngineChildren, MisuseDoesNoHarm) {
   const graph child = child_of(1);
   graph g = capture(stream_, [&](graph_builder& gb) {

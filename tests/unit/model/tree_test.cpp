@@ -153,6 +153,18 @@ TEST(TreeTest, AConditionThatNobodyKnowsIsForeign) {
   EXPECT_FALSE(first_mismatch(unknown, unknown).has_value());
 }
 
+TEST(TreeTest, MessagesNameThePathAndTheCountsOfItsGraph) {
+  const node_summary found{{{{2, 1}, {1, 0}}}, copy, {}, "side"};
+  EXPECT_EQ(mismatch_message({mismatch::node_count, std::nullopt, found, 9, 1, 2}),
+            "node count 1 to 2, first difference at 2[1]/1: end of the graph vs copy (tag "
+            "\"side\"); enqueue the same work as in the first capture, or capture a new graph");
+  const node_summary condition{{{{4, 0}}}, conditional, {}, {}};
+  EXPECT_EQ(mismatch_message({mismatch::foreign_condition, condition, condition, 4, 6, 6}),
+            "first difference at 4: conditional vs conditional, which cugraft did not make, so "
+            "that it cannot be compared; enqueue the same work as in the first capture, or capture "
+            "a new graph");
+}
+
 TEST(TreeTest, FingerprintsTellTreesApart) {
   const auto fingerprint = [](bool nested, std::uint64_t handle) {
     graph nodes;
