@@ -150,8 +150,8 @@ void graph_builder::embed(graph&& child) {
   const bool moves = holds_allocations(state);
   if (moves)
     driver_of(*state.table).require(feature::child_graph_move, "leave its allocations outside");
-  session_of(*this).embed(stream_, state, moves);
-  if (!moves) return;
+  const bool is_there = session_of(*this).embed(stream_, state, moves);
+  if (!moves || !is_there) return;
   state.owns_handle = false;  // it is the parent's from now on
   child.reset();
 }

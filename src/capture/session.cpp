@@ -288,6 +288,10 @@ void session_state::observe() noexcept {
   const std::lock_guard lock(mutex_);
   if (phase_ != phase::open) return;
   try {
+    // Bodies first: where one took the session with it, its place is told.
+    for (const open_conditional& each : open_conditionals_)
+      for (const auto& body : each.bodies)
+        if (body->phase_ == phase::open) static_cast<void>(body->is_sound());
     for (lane& each : lanes_)
       if (failure_ || !refresh(each)) return;
   } catch (const std::exception&) {

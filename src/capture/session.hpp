@@ -188,7 +188,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void join(std::uint32_t builder, std::span<const std::uint32_t> forks);
   void keep(std::uint32_t builder, std::shared_ptr<const void> owner);
   void tag(std::uint32_t builder, std::string_view name);
-  void embed(std::uint32_t builder, const graph_state& child, bool moves);
+  /// @return whether the driver's graph has it; not in a session that has failed
+  bool embed(std::uint32_t builder, const graph_state& child, bool moves);
   condition create_condition(std::uint32_t builder, std::optional<unsigned> default_value);
   /// `type` is a CUgraphConditionalNodeType. @return the bodies, open
   std::vector<std::shared_ptr<session_state>> open_bodies(std::uint32_t builder,
@@ -236,6 +237,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
     if (matches_at_calls()) return notes_.size() < matched_;
     return foreign_inside_ || notes_.size() < captured_.size();
   }
+  /// Whether an embedded graph has nodes that others made.
+  bool has_foreign_inside() const noexcept { return foreign_inside_; }
   /// The conditional nodes that are in place, at every depth.
   const std::vector<known_conditional>& known_conditionals() const noexcept {
     return conditionals_;

@@ -213,7 +213,7 @@ void session_state::add_by_hand(lane& where, node_kind kind, node_note note,
     fail({mismatch::driver_failure,
           {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"}});
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
-  notes_.reserve(notes_.size() + 1);
+  if (notes_.size() == notes_.capacity()) notes_.reserve(2 * notes_.size() + 16);
   const context_scope current(context::borrow(driver_of(*table_), context_));
   const driver_front& front = where.at;
   CUgraphNode made = nullptr;

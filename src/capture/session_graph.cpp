@@ -50,7 +50,8 @@ void read_session_graph(detail::graph_state& graph, detail::session_state& sessi
   const std::vector<const node_note*> notes = notes_of(captured, session);
   graph_content content =
       read_content(*graph.table, std::move(captured), session.layouts(), attribute_check::none);
-  graph.has_foreign_nodes = session.notes().size() < content.handles.size();
+  graph.has_foreign_nodes =
+      session.has_foreign_inside() || session.notes().size() < content.handles.size();
   graph.node_handles = std::move(content.handles);
   graph.conditionals = session.known_conditionals();
   graph.nodes = std::move(content.nodes);

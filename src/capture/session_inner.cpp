@@ -109,7 +109,7 @@ class tree_builder {
 
 namespace detail {
 
-void session_state::embed(std::uint32_t builder, const graph_state& child, bool moves) {
+bool session_state::embed(std::uint32_t builder, const graph_state& child, bool moves) {
   const std::lock_guard lock(mutex_);
   lane& where = lanes_[require_building(builder).lane];
   require_own_thread(where);
@@ -125,9 +125,11 @@ void session_state::embed(std::uint32_t builder, const graph_state& child, bool 
   add_by_hand(where, node_kind::child_graph, std::move(note), params);
   foreign_inside_ |= child.has_foreign_nodes;
   if (!child.record->kept.empty() || child.record->foreign) kept_.push_back(child.record);
-  if (notes_.size() == notes && client_ && found_.size() > 0)
+  const bool is_there = notes_.size() > notes;
+  if (!is_there && client_ && found_.size() > 0)
     found_children_.insert_or_assign(static_cast<std::uint32_t>(found_.size() - 1),
                                      found_tree{inside->structure, names_inside(*inside, *tree_)});
+  return is_there;
 }
 
 void session_state::note_embedded(const captured_graph& captured) {
