@@ -29,13 +29,6 @@ class EngineConditionals : public EngineSuite {
     return capture(stream_, [&](graph_builder& gb) { nested(gb); });
   }
 
-  // What failed did nothing: the old executable runs, and the next re-capture is as good as any.
-  void expect_unharmed(graph& g, graph_exec& e, float result) {
-    EXPECT_EQ(run(e, x_), result);
-    const auto body = [&](graph_builder& gb) { nested(gb); };
-    EXPECT_EQ(recapture(g, body).nodes_changed(), 0U);
-  }
-
   float value_ = 1, inner_ = 10;
 };
 
