@@ -106,52 +106,53 @@ class CUGRAFT_API graph_builder {
   /// @throws cuda_error
   void free(void* pointer);
 
-  /// Adds a child graph node with a clone of the content of `child`.
-  /// @throws usage_error        if `child` is lost, or holds what a child graph may not
-  /// (conditions)
+  /// Adds a child graph node with a clone of the content of `child`. What that needs alive is kept,
+  /// and tags go along. Calls `cuGraphAddNode`; where the driver refuses, the session has failed.
+  /// @throws usage_error        if `child` is empty, lost, in a session or of another driver, or
+  ///                            holds what a child graph may not (conditions) or a clone does not
+  ///                            take along (allocations)
   /// @throws unsupported_error  if the builder is eager
   /// @throws cuda_error
-  /// Not delivered yet: throws `not_implemented_error`.
   void embed(const graph& child);
 
   /// As above, but the content is moved in where the driver refuses to clone it: with allocation
   /// nodes, from 12.9 on. @post `child` is empty if its content was moved
   /// @throws usage_error, cuda_error  as above
   /// @throws unsupported_error        also on an older driver
-  /// Not delivered yet: throws `not_implemented_error`.
   void embed(graph&& child);
 
   /// Makes a condition with its value at the start of each launch; `std::nullopt`: undefined. It
-  /// serves one conditional node. Calls `cuGraphConditionalHandleCreate` on the root of the graph.
+  /// serves one conditional node. Calls `cuGraphConditionalHandleCreate` on the root of the graph;
+  /// where the driver refuses, the session has failed. A graph with a condition that no node uses
+  /// cannot be instantiated (driver facts, Conditions).
   ///
   /// In a re-capture the k-th condition is the graph's k-th, with the same handle; another default
   /// value is a mismatch.
   /// @throws unsupported_error  if the builder is eager
   /// @throws usage_error, cuda_error
-  /// Not delivered yet: throws `not_implemented_error`.
   condition create_condition(std::optional<unsigned> default_value = 0u);
 
   /// Adds a node whose body runs if the condition is not 0, and gives a builder for the body.
   ///
   /// A body is complete at its `close`, an inner one before the outer, at the latest at the
   /// session's end. Events of the parent must not be waited for inside (driver rules, 2.4: 902).
+  /// A body is captured by itself, on a stream of the library's own, and put in place when the
+  /// outermost one that has it is closed: until then a failure in it harms nothing (driver facts,
+  /// After a failed capture). It holds kernels, copies, fills, child graphs and conditional nodes
+  /// (driver rules, 7). Calls `cuGraphAddNode`.
   /// @throws usage_error        if the condition is used already, or of another session
   /// @throws unsupported_error  if the builder is eager
   /// @throws cuda_error
-  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] graph_builder if_then(condition condition);
 
   /// As `if_then`, and the body runs again as long as the condition is not 0 at its end.
-  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] graph_builder while_loop(condition condition);
 
   /// As `if_then`, with a second body that runs if the condition is 0. Minimum driver: 12.8.
-  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] std::array<graph_builder, 2> if_else(condition condition);
 
   /// As `if_then`, with `count` bodies, of which the condition's value picks one, or none if it is
   /// too great. Minimum driver: 12.8.
-  /// Not delivered yet: throws `not_implemented_error`.
   [[nodiscard]] std::vector<graph_builder> switch_case(condition condition, std::size_t count);
 
   /// Fills the body by calling `body`, and closes it.
@@ -172,7 +173,7 @@ class CUGRAFT_API graph_builder {
 
   /// Completes a conditional body. On the thread that began, unless relaxed.
   /// @throws usage_error  if this is no body, one in it is still open, or it holds what a body may
-  /// not
+  /// not; then it stays open
   /// @throws cuda_error
   void close();
 

@@ -262,8 +262,8 @@ class CUGRAFT_API graph {
   /// by each re-capture, `update_from`, `instantiate`, and update of an executable that does more
   /// than patch; `resync` reads it too. What was edited counts as a change that `resync` found.
   /// Nobody knows whether its nodes were made by hand, so `automatic` means `compare`, and `native`
-  /// is refused. Nodes that cannot be read back (child graphs, conditions), and allocations, are
-  /// refused by the re-capture, before it begins.
+  /// is refused. Nodes that cannot be read back (conditions), and allocations, are refused by the
+  /// re-capture, before it begins.
   ///
   /// What a re-capture brings in (kernels, host functions, owners) is kept by the result, which
   /// must outlive whatever the owner makes of the graph; `release` leaves it with the owner's graph
@@ -417,8 +417,9 @@ class CUGRAFT_API graph {
   /// Reads the graph again after edits through `get`, or by the owner of a borrowed one.
   /// Executables keep the values that they hold. Of launch attributes it sees cluster size,
   /// cooperative and priority, and after a re-capture with `attribute_check::all` what the driver
-  /// lets read. What is inside nodes that cugraft does not read, as child graphs, it
-  /// cannot tell: executables of such a graph are then made anew by the next update.
+  /// lets read. Child graphs and the bodies of conditional nodes that cugraft made are read too.
+  /// What is inside nodes that it does not read, as conditional nodes of others, it cannot tell:
+  /// executables of such a graph are then made anew by the next update.
   /// @throws usage_error  if a session is open
   /// @throws cuda_error
   void resync();

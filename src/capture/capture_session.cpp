@@ -29,6 +29,12 @@ class contents_guard {
 graph finish(detail::session_state& session) {
   session.require_may_end();
   auto state = std::make_shared<detail::graph_state>(session.table());
+  try {
+    session.complete_bodies();
+  } catch (...) {
+    session.abandon();
+    throw;  // for want of memory
+  }
   auto ended = session.end();
   state->handle = ended.graph;  // owned from here on, whatever fails
   state->note_handle();

@@ -32,12 +32,13 @@ std::string nodes_text(std::size_t count) {
 }
 
 // Where the capture died: behind which node, and what would have come next.
-std::string place_text(const detail::session_state& session,
+std::string place_text(const detail::session_state& session, const session_failure& failure,
                        const std::optional<node_summary>& next_expected) {
   const std::size_t count =
       session.client() != nullptr ? session.matched() : session.notes().size();
   std::string text = " after " + nodes_text(count);
-  if (next_expected) text += ", before " + describe_node(*next_expected);
+  if (!failure.place.empty()) text = " in " + failure.place;
+  if (next_expected && failure.place.empty()) text += ", before " + describe_node(*next_expected);
   return text;
 }
 
@@ -63,9 +64,10 @@ std::string invalidated_text(const detail::session_state& session, const session
   return text;
 }
 
-std::string unjoined_text(const detail::session_state& session,
+std::string unjoined_text(const detail::session_state& session, const std::string& where,
                           const std::vector<node_summary>& unjoined) {
   std::string text = session.describe() + " ended with work that was not joined";
+  if (!where.empty()) text += " in " + where;
   std::vector<std::string> leaves;
   for (const node_summary& leaf : unjoined) leaves.push_back(describe_node(leaf));
   if (!leaves.empty()) text += ": " + list(leaves);
@@ -89,12 +91,12 @@ std::string foreign_work_text(const detail::session_state& session, const std::s
 std::string text_of(const detail::session_state& session, const session_failure& failure,
                     const std::optional<node_summary>& next_expected,
                     const std::vector<node_summary>& unjoined) {
-  const std::string place = place_text(session, next_expected);
+  const std::string place = place_text(session, failure, next_expected);
   switch (failure.why) {
     case mismatch::capture_invalidated:
       return invalidated_text(session, failure, place);
     case mismatch::capture_unjoined:
-      return unjoined_text(session, unjoined);
+      return unjoined_text(session, failure.place, unjoined);
     case mismatch::foreign_work:
       return foreign_work_text(session, place);
     case mismatch::unknown_node:
@@ -130,9 +132,7 @@ const char* graph_after_failure(bool is_lost) noexcept {
 }
 
 node_summary summary_of(const model::graph& graph, std::size_t node) {
-  return {{{{static_cast<std::uint32_t>(node), 0}}},
-          graph.kind(node),
-          std::string(graph.name(node)),
+  return {graph.structure().path_of(node), graph.kind(node), std::string(graph.name(node)),
           std::string(graph.tag(node))};
 }
 
@@ -162,6 +162,7 @@ recapture_failure describe_failure(const detail::session_state& session,
                                    const session_failure& failure,
                                    const std::optional<node_summary>& next_expected,
                                    std::vector<node_summary> unjoined) {
+  if (!failure.unjoined.empty()) unjoined = failure.unjoined;
   recapture_failure result;
   result.why = failure.why;
   result.code = failure.why <= mismatch::unknown_node ? 918 : static_cast<int>(failure.call.code);

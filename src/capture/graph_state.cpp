@@ -64,9 +64,15 @@ void refuse_lost(const detail::graph_state& graph) {
 graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes) {
   graph_content content;
-  for (std::size_t i = 0; i < structure.nodes.size(); ++i)
-    content.nodes.append(read_node(table, structure.nodes[i], layouts, attributes),
-                         structure.structure.dependencies(i));
+  for (std::size_t index = 0; index < structure.structure.level_count(); ++index) {
+    const model::level of = structure.structure.level(index);
+    if (index > 0) content.nodes.begin_level(of.parent, of.body);
+    for (std::size_t i = of.first; i < of.first + of.count; ++i) {
+      model::node_value value = read_node(table, structure.nodes[i], layouts, attributes);
+      if (const auto* condition = structure.structure.condition(i)) value.data = *condition;
+      content.nodes.append(std::move(value), structure.structure.dependencies(i));
+    }
+  }
   content.handles = std::move(structure.nodes);
   return content;
 }

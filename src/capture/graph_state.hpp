@@ -11,6 +11,7 @@
 #include "capture/fork_stream.hpp"
 #include "capture/node_params.hpp"
 #include "capture/owners.hpp"
+#include "capture/tree.hpp"
 #include "cugraft/graph.hpp"
 #include "driver/table.hpp"
 #include "handles/context_scope.hpp"
@@ -69,8 +70,9 @@ struct graph_state {
   /// The most that a re-capture asked to be read of launches that cugraft did not make.
   attribute_check attributes = attribute_check::semantic;
 
-  model::graph nodes;                     ///< what the driver's graph holds, node by node
-  std::vector<CUgraphNode> node_handles;  ///< in creation order
+  model::graph nodes;                           ///< what the driver's graph holds, node by node
+  std::vector<CUgraphNode> node_handles;        ///< by position, inner graphs included
+  std::vector<known_conditional> conditionals;  ///< those that cugraft made
 
   std::uint64_t generation = 0;
   std::uint64_t stamp = 0;  ///< changes with every content of the graph; see `new_stamp`
@@ -109,11 +111,11 @@ void refuse_lost(const detail::graph_state& graph);
 
 /// What a driver's graph holds.
 struct graph_content {
-  std::vector<CUgraphNode> handles;  ///< in the order of `cuGraphGetNodes`
+  std::vector<CUgraphNode> handles;  ///< by position
   model::graph nodes;
 };
 
-/// Reads what the nodes of a graph do.
+/// Reads what the nodes of a graph do, and those inside of it.
 /// @throws cuda_error
 graph_content read_content(const driver_table& table, graph_structure structure,
                            layout_cache& layouts, attribute_check attributes);

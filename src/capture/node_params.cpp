@@ -405,6 +405,9 @@ model::node_value read_node(const driver_table& table, CUgraphNode node, layout_
     case node_kind::free:
       value.data = read_free(table, node);
       break;
+    case node_kind::child_graph:
+      value.data = model::child_value{};
+      break;
     default:
       break;  // carried as opaque
   }

@@ -91,6 +91,16 @@ void learn(exec_values& values, std::uint32_t node, const model::node_value& now
   old->second = std::move(learnt);
 }
 
+// The nodes of the graph itself. A conditional node that was destroyed is nobody's any more.
+captured_graph read_root(const detail::graph_state& graph, std::vector<CUgraphNode> handles) {
+  captured_graph root = read_in_order(*graph.table, std::move(handles));
+  for (std::size_t i = 0; i < root.nodes.size(); ++i)
+    for (const known_conditional& each : graph.conditionals)
+      if (each.node == root.nodes[i] && root.structure.kind(i) == node_kind::conditional)
+        root.structure.set_condition(i, each.value);
+  return root;
+}
+
 // What a failed re-capture could not put back is tried a last time; the graph is not used after it.
 void leave_sound(detail::graph_state& graph) {
   if (graph.damaged.empty()) return;
@@ -133,8 +143,9 @@ void read_again(detail::graph_state& graph) {
   std::vector<CUgraphNode> known = graph.node_handles;
   std::erase_if(known, [&](CUgraphNode node) { return !there.contains(node); });
   const bool in_order = put_in_creation_order(handles, known);
-  graph_content now = read_content(*graph.table, read_in_order(*graph.table, std::move(handles)),
-                                   layouts, graph.attributes);
+  captured_graph tree = read_root(graph, std::move(handles));
+  read_inner(*graph.table, tree, graph.node_handles, graph.conditionals);
+  graph_content now = read_content(*graph.table, std::move(tree), layouts, graph.attributes);
   carry_over(graph, now);
   const bool same_structure =
       now.handles == graph.node_handles &&
@@ -178,6 +189,7 @@ void replace_structure(detail::graph_state& graph, detail::graph_state& fresh) {
   std::swap(graph.nodes, fresh.nodes);
   std::swap(graph.node_handles, fresh.node_handles);
   std::swap(graph.contexts, fresh.contexts);
+  std::swap(graph.conditionals, fresh.conditionals);
   graph.record = std::move(fresh.record);
   graph.damaged.clear();
   graph.stamp = new_stamp();
@@ -207,8 +219,8 @@ void read_afresh(detail::graph_state& graph) {
   if (!graph.is_borrowed) return;
   const graph_context_scope current(graph);
   if (!graph.damaged.empty()) {  // the owner may have destroyed such a node meanwhile
-    const std::vector<CUgraphNode> nodes = nodes_of(*graph.table, graph.handle);
-    const std::unordered_set<CUgraphNode> there(nodes.begin(), nodes.end());
+    const captured_graph now = read_tree(*graph.table, graph.handle, {}, graph.conditionals);
+    const std::unordered_set<CUgraphNode> there(now.nodes.begin(), now.nodes.end());
     std::erase_if(graph.damaged, [&](const damaged_node& each) {
       return !there.contains(graph.node_handles[each.node]);
     });

@@ -67,6 +67,8 @@ session_state::session_state(stream_ref origin, capture_mode mode,
       mode_(mode),
       client_(std::move(client)),
       comparer_(client_ ? client_->comparer() : nullptr),
+      tree_(std::make_shared<session_tree>()),
+      mutex_(tree_->mutex),
       layouts_(*table_) {
   if (is_legacy(origin))
     throw usage_error(
@@ -115,6 +117,7 @@ void session_state::begin() {
 }
 
 std::string session_state::describe() const {
+  if (!described_.empty()) return described_;
   return std::string(client_ ? "the re-capture" : "the capture") + " that began on " +
          identify(origin_.get());
 }
@@ -145,7 +148,7 @@ void session_state::require_own_thread(const lane& where) const {
 
 bool session_state::has_failed() const noexcept {
   const std::lock_guard lock(mutex_);
-  return failure_.has_value() || diverged_;
+  return tree_->has_failed || diverged_;
 }
 
 lane* session_state::find_lane(stream_ref stream) noexcept {
@@ -278,7 +281,15 @@ void session_state::fail(session_failure failure) {
   if (failure_) return;
   failure_ = failure;
   is_comparing_ = false;
-  if (!client_) return;
+  tree_->has_failed = true;
+  if (client_) give_up();
+  if (parent_ == nullptr) return;
+  if (failure.place.empty()) failure.place = name_of_body();
+  parent_->fail(std::move(failure));
+}
+
+// Of a re-capture: what is found so far is kept, and its streams are held.
+void session_state::give_up() {
   try {
     if (found_unknown_)
       found_noted_ = true;
@@ -296,6 +307,10 @@ void session_state::observe() noexcept {
   if (phase_ != phase::open) return;
   try {
     if (comparer_ != nullptr) return look_for_foreign_work();
+    // Bodies first: where one took the session with it, its place is told.
+    for (const open_conditional& each : open_conditionals_)
+      for (const auto& body : each.bodies)
+        if (body->phase_ == phase::open) static_cast<void>(body->is_sound());
     for (lane& each : lanes_)
       if (failure_ || !refresh(each)) return;
   } catch (const std::exception&) {
@@ -304,6 +319,9 @@ void session_state::observe() noexcept {
 }
 
 void session_state::drop_contents() noexcept {
+  for (open_conditional& each : open_conditionals_)
+    for (const auto& body : each.bodies) body->drop_contents();
+  open_conditionals_.clear();
   notes_.clear();
   tracked_notes_.clear();
   captured_notes_.clear();
@@ -369,6 +387,7 @@ session_state::ended session_state::end() noexcept {
   ended result;
   {
     const std::lock_guard lock(mutex_);
+    drop_bodies();
     result = end_driver_capture();
     phase_ = phase::over;
   }
@@ -393,12 +412,15 @@ void session_state::abandon() noexcept {
 }
 
 void session_state::destroying(stream_ref stream) noexcept {
+  std::shared_ptr<session_state> whole;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != phase::open || find_lane(stream) == nullptr) return;
     over_because_ = identify(stream.get()) + " was destroyed while it was open";
+    whole = root().shared_from_this();
+    whole->over_because_ = over_because_;
   }
-  abandon();
+  whole->abandon();
 }
 
 }  // namespace detail

@@ -21,7 +21,9 @@
 #include "capture/host_payload.hpp"
 #include "capture/node_params.hpp"
 #include "capture/node_positions.hpp"
+#include "capture/tree.hpp"
 #include "cugraft/capture.hpp"
+#include "cugraft/launch.hpp"
 #include "handles/open_sessions.hpp"
 #include "model/graph.hpp"
 
@@ -118,13 +120,22 @@ struct node_note {
   bool programmatic = false;            ///< a kernel that may start before the kernels ahead end
   std::optional<memory_call> memory{};  ///< of a node that allocates or frees, or stands for one
   CUcontext context = nullptr;
+  std::shared_ptr<const struct embedded_graph> inside{};  ///< of a child graph
+};
+
+/// What cugraft knows of a graph that a session embeds.
+struct embedded_graph {
+  model::structure structure;
+  std::vector<node_note> notes;  ///< by position; without handles
 };
 
 /// Why a session can no longer succeed.
 struct session_failure {
   mismatch why = mismatch::driver_failure;
   call_result call;
-  bool foreign = false;  ///< a call that cugraft did not make
+  bool foreign = false;                  ///< a call that cugraft did not make
+  std::string place{};                   ///< "body 0 of node 2", if it was in a body
+  std::vector<node_summary> unjoined{};  ///< leaves in that body which no join reaches
 };
 
 /// A driver's dependency set, as it was read.
@@ -169,7 +180,40 @@ struct event_note {
   std::vector<model::dependency> front;
 };
 
+/// A condition that was made in a session.
+struct made_condition {
+  std::uint64_t handle = 0;
+  std::optional<unsigned> default_value{};
+  bool is_used = false;
+};
+
+/// What a session and the bodies in it have in common.
+struct session_tree {
+  std::mutex mutex;
+  bool has_failed = false;
+  std::vector<std::string> tags{std::string()};
+  std::uint32_t tag = 0;  ///< of the nodes that come
+  std::vector<made_condition> conditions;
+  std::deque<std::string> functions;  ///< names that failures refer to
+};
+
+/// What a graph holds, as far as it can be told: a tree with names and tags.
+struct found_tree {
+  model::structure nodes;
+  std::vector<std::pair<std::string, std::string>> names;  ///< name and tag, by position
+};
+
 namespace detail {
+
+/// A conditional node of a session, with its bodies, which are captures of their own: a body whose
+/// capture fails in place takes the process down later (driver facts, After a failed capture).
+struct open_conditional {
+  CUgraphNode node = nullptr;  ///< in a body an empty node in its place; null if it was tracked
+  std::uint32_t position = 0;
+  model::conditional_value value;
+  std::vector<std::shared_ptr<session_state>> bodies;
+  std::vector<CUgraph> graphs;  ///< that are filled; once the node is there
+};
 
 /// An open capture or re-capture: what its streams, events and builders are, and what went in.
 ///
@@ -178,6 +222,12 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// Nothing is begun yet.
   /// @throws usage_error  if `origin` cannot capture: it is capturing, or the legacy stream
   session_state(stream_ref origin, capture_mode mode, std::unique_ptr<capture_client> client);
+
+  /// A body of `parent`, on a stream of its own.
+  session_state(session_state& parent, stream_ref stream, std::unique_ptr<capture_client> client);
+
+  /// Destroys what a body captured and nobody took.
+  ~session_state() override;
 
   /// Begins the driver's capture, and lets calls find the session from then on.
   /// @throws capture_error, usage_error
@@ -209,6 +259,18 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void tag(std::uint32_t builder, std::string_view name);
   void* allocate(std::uint32_t builder, std::size_t bytes);
   void free(std::uint32_t builder, void* pointer);
+  /// @return whether the driver's graph has it; not in a session that has failed
+  bool embed(std::uint32_t builder, const graph_state& child, bool moves);
+  condition create_condition(std::uint32_t builder, std::optional<unsigned> default_value);
+  /// `type` is a CUgraphConditionalNodeType. @return the bodies, open
+  std::vector<std::shared_ptr<session_state>> open_bodies(std::uint32_t builder,
+                                                          condition condition, int type,
+                                                          std::uint32_t size);
+  void close_body(std::uint32_t builder);
+
+  /// Completes bodies that are open and puts them in place; inner ones first. To be called before
+  /// what was captured is read. Their failures are the session's.
+  void complete_bodies();
 
   /// @throws usage_error  if the session is over, or may not be ended on this thread
   void require_may_end() const;
@@ -233,7 +295,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   // What went in; for those who end the session.
   const std::vector<node_note>& notes() const noexcept { return notes_; }
-  const std::string& tag_text(std::uint32_t tag) const noexcept { return tags_[tag]; }
+  const std::string& tag_text(std::uint32_t tag) const noexcept { return tree_->tags[tag]; }
   std::vector<std::shared_ptr<const void>>& kept() noexcept { return kept_; }
   layout_cache& layouts() noexcept { return layouts_; }
   const std::optional<session_failure>& failure() const noexcept { return failure_; }
@@ -249,8 +311,17 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.
   bool has_foreign_nodes() const noexcept {
-    return notes_.size() < (matches_at_calls() ? matched_ : captured_.size());
+    if (matches_at_calls()) return notes_.size() < matched_;
+    return foreign_inside_ || notes_.size() < captured_.size();
   }
+  /// Whether an embedded graph has nodes that others made.
+  bool has_foreign_inside() const noexcept { return foreign_inside_; }
+  /// The conditional nodes that are in place, at every depth.
+  const std::vector<known_conditional>& known_conditionals() const noexcept {
+    return conditionals_;
+  }
+  /// Notes the nodes of embedded graphs, as `captured` has them.
+  void note_embedded(const captured_graph& captured);
   /// The nodes of a capture that is compared at its end, in the order of their creation; after
   /// `note_found`.
   const std::vector<CUgraphNode>& captured() const noexcept { return captured_; }
@@ -316,6 +387,36 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   call_result unjoined_memory(const std::vector<node_summary>& unjoined) const noexcept;
   void note_unread(const std::exception& thrown) noexcept;
   std::uintptr_t take_placeholder(std::size_t bytes) noexcept;
+  void add_by_hand(lane& where, node_kind kind, node_note note, CUgraphNodeParams& params);
+  void add_conditional(std::uint32_t builder, made_condition& condition, int type,
+                       const std::vector<std::shared_ptr<session_state>>& bodies);
+  session_state& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
+  const session_state& root() const noexcept {
+    return parent_ == nullptr ? *this : parent_->root();
+  }
+  std::uint32_t count_nodes() const;
+  std::uint64_t expected_condition(std::size_t index) const;
+  made_condition& require_condition(condition condition);
+  node_path path_of_body() const;
+  std::string name_of_body() const;
+  void require_may_close() const;
+  bool is_sound();
+  captured_graph read_level() const;
+  std::string forbidden_node() const;
+  void complete();
+  void end_body();
+  void drop() noexcept;
+  void drop_bodies() noexcept;
+  void discard_content() noexcept;
+  call_result place(CUgraph into);
+  call_result place_node(std::size_t index, CUgraph into, std::vector<CUgraphNode>& placed);
+  call_result place_conditional(open_conditional& entry, CUgraphNode node,
+                                const CUgraphNodeParams& params);
+  void take_notes_of_bodies();
+  void note_inside_children(captured_graph& captured);
+  void note_found_bodies();
+  found_tree whole_found(found_tree base) const;
+  std::vector<std::pair<std::string, std::string>> names_of(const captured_graph& level) const;
   void record_event(lane& where, CUevent event);
   void record_launch_events(lane& where, const launch_config& config);
   void wait_event(lane& where, CUevent event);
@@ -367,6 +468,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool is_where_expected(const lane& where, std::size_t matched, bool programmatic);
   void track(lane& where, node_kind kind, node_note note);
   void fail(session_failure failure);
+  void give_up();
   void hold_streams() noexcept;
   void hold(stream_ref stream) noexcept;
   CUevent link_event(CUcontext context);
@@ -384,10 +486,13 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   CUcontext context_ = nullptr;
   bool spans_contexts_ = false;
   std::unique_ptr<capture_client> client_;
-  call_comparer* comparer_;
+  call_comparer* comparer_ = nullptr;
   bool is_comparing_ = false;  // each call so far was the graph's next node
 
-  mutable std::mutex mutex_;
+  session_state* parent_ = nullptr;            // of a body, as long as it is open
+  std::uint32_t parent_entry_ = 0, body_ = 0;  // which conditional node and body of the parent
+  std::shared_ptr<session_tree> tree_;
+  std::mutex& mutex_;
   std::atomic<phase> phase_{phase::fresh};
   std::atomic<std::uint64_t> capture_id_{0};
   std::deque<lane> lanes_;  // stable addresses
@@ -399,7 +504,16 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   CUgraph captured_graph_ = nullptr;
 
   std::vector<node_note> notes_;
-  std::vector<std::string> tags_{std::string()};
+  std::vector<open_conditional> open_conditionals_;
+  std::vector<known_conditional> conditionals_;  // of the root: those in place, at every depth
+  bool foreign_inside_ = false;
+  captured_graph content_;  // of a body: its nodes, with those inside of child graphs
+  CUgraph content_graph_ = nullptr;
+  std::string described_;                                         // of a body
+  std::unordered_map<std::uint32_t, found_tree> found_children_;  // of a session that failed
+  found_tree found_body_;                                         // of a body, when it is complete
+  bool bodies_noted_ = false;
+  std::vector<std::pair<std::string, std::string>> found_names_;
   std::vector<std::shared_ptr<const void>> kept_;
   layout_cache layouts_;
 

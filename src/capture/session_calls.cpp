@@ -43,7 +43,7 @@ template <class Enqueue>
 void session_state::add_node(stream_ref stream, node_kind kind, node_note note,
                              const Enqueue& enqueue) {
   lane& where = lane_of(stream);
-  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.tag = tree_->tag;
   note.context = where.context;
   ++where.added;
   where.joined = false;
@@ -292,6 +292,7 @@ bool session_state::is_building(std::uint32_t builder) const noexcept {
 }
 
 stream_ref session_state::take_fork_stream(const lane& like) {
+  if (parent_ != nullptr) return root().take_fork_stream(like);
   const stream_options wanted{.blocking = like.blocking, .priority = like.priority};
   const auto unused = fork_streams_.begin() + static_cast<std::ptrdiff_t>(fork_streams_used_);
   auto found = std::find_if(unused, fork_streams_.end(), [&](const fork_stream& each) {
@@ -358,7 +359,8 @@ void session_state::keep(std::uint32_t builder, std::shared_ptr<const void> owne
 void session_state::tag(std::uint32_t builder, std::string_view name) {
   const std::lock_guard lock(mutex_);
   require_building(builder);
-  tags_.emplace_back(name);
+  tree_->tags.emplace_back(name);
+  tree_->tag = static_cast<std::uint32_t>(tree_->tags.size() - 1);
 }
 
 std::vector<std::string> session_state::open_forks() const {

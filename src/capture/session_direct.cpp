@@ -35,7 +35,7 @@ bool session_state::takes_launch(lane& where, const launch_config& config, const
   if (wanted.size() != where.front.size() || wanted.size() > 1 ||
       (wanted.size() == 1 && wanted.front() != where.front.front()))
     return false;
-  if (expected.tag(node) != tags_.back()) return false;
+  if (expected.tag(node) != tree_->tags[tree_->tag]) return false;
   where.front.resize(1);  // there is room: see add_lane
   where.front.front() = {static_cast<std::uint32_t>(node), {}};
   ++where.added;
@@ -66,14 +66,14 @@ void session_state::diverge() {
 
 void session_state::compare_call(lane& where, node_note note, model::node_value now,
                                  const repetition& again) {
-  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.tag = tree_->tag;
   note.context = where.context;
   const node_kind kind = now.kind;
   if (is_comparing_ && !is_next(where, kind, note.programmatic)) diverge();
   if (is_comparing_) {
     const auto position = static_cast<std::uint32_t>(matched_);
     const call_result asked =
-        comparer_->compare(position, note, tags_.back(), std::move(now), again);
+        comparer_->compare(position, note, tree_->tags[tree_->tag], std::move(now), again);
     if (asked.ok()) {
       ++matched_;
       where.front.assign(1, {position, {}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -54,7 +55,14 @@ void session_state::note_found() {
 // What the driver has is read; from here on positions are known, and what comes is tracked.
 void session_state::note_captured() {
   found_unknown_ = true;  // until all is read
-  captured_graph captured = read_captured(*table_, captured_graph_, known_nodes());
+  // In a session that failed bodies are not in place, and what is inside of nodes is found apart.
+  captured_graph captured = failure_
+                                ? read_captured(*table_, captured_graph_, known_nodes())
+                                : read_tree(*table_, captured_graph_, known_nodes(), conditionals_);
+  if (failure_)
+    note_inside_children(captured);
+  else
+    note_embedded(captured);
   captured_notes_.assign(captured.nodes.size(), no_note);
   for (std::uint32_t i = 0; i < notes_.size(); ++i)
     if (const auto position = captured.positions.find(notes_[i].node)) {
@@ -81,10 +89,18 @@ void session_state::note_captured() {
 // The node that a mismatch will name. Kernels of foreign code are not known otherwise.
 void session_state::name_first_difference() {
   if (const auto memory = first_memory_mismatch()) matched_ = std::min(matched_, memory->position);
-  const auto differs = model::first_mismatch(client_->expected().structure(), found_);
+  const model::structure& expected = client_->expected().structure();
+  // What has been put into a body that is open is not known yet.
+  const bool is_partial =
+      failure_ || std::ranges::any_of(open_conditionals_, [](const open_conditional& each) {
+        return std::ranges::any_of(each.bodies,
+                                   [](const auto& body) { return body->phase_ == phase::open; });
+      });
+  const auto differs = is_partial ? model::first_mismatch_of_roots(expected, found_)
+                                  : model::first_mismatch(expected, found_);
   if (!differs) return;
   matched_ = std::min(matched_, differs->position);
-  if (differs->position >= captured_.size()) return;
+  if (!found_.level(differs->level).has(differs->position)) return;
   if (found_.kind(differs->position) != node_kind::kernel || note_at(differs->position)) return;
   CUDA_KERNEL_NODE_PARAMS params = {};
   check(table_->graph_kernel_node_get_params(captured_[differs->position], &params),
@@ -127,9 +143,12 @@ const node_note* session_state::found_note(std::size_t position) const noexcept 
 }
 
 node_summary session_state::found_summary(std::size_t position) const {
-  node_summary summary{{{{static_cast<std::uint32_t>(position), 0}}}, node_kind::empty, {}, {}};
-  if (position >= found_.size()) return summary;
-  summary.kind = found_.kind(position);
+  if (position >= found_.size()) return {};
+  node_summary summary{found_.path_of(position), found_.kind(position), {}, {}};
+  if (bodies_noted_) {
+    std::tie(summary.name, summary.tag) = found_names_[position];
+    return summary;
+  }
   const std::size_t first_tracked = found_.size() - tracked_notes_.size();
   if (position < first_tracked && matches_at_calls()) {
     summary.name = client_->expected().name(position);
@@ -139,7 +158,7 @@ node_summary session_state::found_summary(std::size_t position) const {
   const node_note* const note = found_note(position);
   if (note != nullptr) {
     if (note->layout) summary.name = note->layout->name;
-    summary.tag = tags_[note->tag];
+    summary.tag = tree_->tags[note->tag];
   } else if (position == foreign_difference_.position && foreign_difference_.layout) {
     summary.name = foreign_difference_.layout->name;
   }
@@ -179,7 +198,7 @@ std::vector<node_summary> session_state::unjoined_leaves() {
       if (note.node != leaf) continue;
       if (note.layout) summary.name = note.layout->name;
       if (note.memory) summary.kind = note.memory->kind;
-      summary.tag = tags_[note.tag];
+      summary.tag = tree_->tags[note.tag];
     }
     result.push_back(std::move(summary));
   }

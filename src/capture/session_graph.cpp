@@ -53,13 +53,17 @@ std::vector<const node_note*> notes_of(const captured_graph& captured,
 }  // namespace
 
 void read_session_graph(detail::graph_state& graph, detail::session_state& session) {
-  captured_graph captured = read_captured(*graph.table, graph.handle, session.known_nodes());
+  captured_graph captured =
+      read_tree(*graph.table, graph.handle, session.known_nodes(), session.known_conditionals());
+  session.note_embedded(captured);
   graph.origin = captured.in_order ? node_origin::stream_calls : node_origin::unknown;
   const std::vector<const node_note*> notes = notes_of(captured, session);
   graph_content content =
       read_content(*graph.table, std::move(captured), session.layouts(), attribute_check::none);
-  graph.has_foreign_nodes = session.notes().size() < content.handles.size();
+  graph.has_foreign_nodes =
+      session.has_foreign_inside() || session.notes().size() < content.handles.size();
   graph.node_handles = std::move(content.handles);
+  graph.conditionals = session.known_conditionals();
   graph.nodes = std::move(content.nodes);
   graph.context = session.context();
   graph.contexts.clear();

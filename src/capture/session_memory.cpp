@@ -113,7 +113,7 @@ void session_state::stand_in(stream_ref stream, node_note note) {
   const node_kind kind = note.memory->kind;
   lane& where = lane_of(stream);
   if (comparer_ != nullptr) return compare_memory(where, std::move(note));
-  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.tag = tree_->tag;
   ++where.added;
   where.joined = false;
   if (failure_ || !refresh(where)) return track(where, kind, std::move(note));
@@ -150,7 +150,7 @@ void session_state::compare_memory(lane& where, node_note note) {
   ++where.added;
   where.joined = false;
   const node_kind kind = note.memory->kind;
-  note.tag = static_cast<std::uint32_t>(tags_.size() - 1);
+  note.tag = tree_->tag;
   track(where, kind, std::move(note));
 }
 

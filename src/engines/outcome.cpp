@@ -27,17 +27,23 @@ std::optional<node_summary> summary_at(const detail::graph_state& graph, std::si
   return summary_of(graph.nodes, position);
 }
 
+std::optional<node_summary> summary_at(const model::graph& nodes,
+                                       const model::structure_mismatch& differs) {
+  if (!nodes.structure().level(differs.level).has(differs.position)) return std::nullopt;
+  return summary_of(nodes, differs.position);
+}
+
 found_nodes found_in(const detail::session_state& session,
                      const model::structure_mismatch& differs) {
-  found_nodes found{session.found().size(), std::nullopt};
-  if (differs.position < found.count)
-    found.first_difference = session.found_summary(differs.position);
+  const model::level level = session.found().level(differs.level);
+  found_nodes found{level.count, std::nullopt};
+  if (level.has(differs.position)) found.first_difference = session.found_summary(differs.position);
   return found;
 }
 
 bool ended_early(const detail::session_state& session, const model::structure_mismatch& differs) {
   return session.failure() && differs.why == mismatch::node_count &&
-         differs.position == session.found().size();
+         !session.found().level(differs.level).has(differs.position);
 }
 
 recapture_failure structural_failure(const detail::graph_state& graph,
@@ -48,11 +54,12 @@ recapture_failure structural_failure(const detail::graph_state& graph,
   failure.function = function;
   failure.nodes_matched = differs.position;
   failure.used = used;
-  failure.expected = summary_at(graph, differs.position);
+  failure.expected = summary_at(graph.nodes, differs);
   failure.found = std::move(found.first_difference);
-  failure.message = mismatch_message(
-      {failure.why, failure.expected, failure.found, differs.position, graph.nodes.size(),
-       found.count, differs.from ? summary_at(graph, *differs.from) : std::nullopt});
+  failure.message =
+      mismatch_message({failure.why, failure.expected, failure.found, differs.position,
+                        graph.nodes.structure().level(differs.level).count, found.count,
+                        differs.from ? summary_at(graph, *differs.from) : std::nullopt});
   if (differs.from) failure.involved = {summary_of(graph.nodes, *differs.from)};
   return failure;
 }
@@ -149,7 +156,7 @@ planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
   // Before what is known of the old launch is taken for the new one.
   change.raw.judgement = model::judge(change.raw.before, change.raw.after);
   keep_known_attributes(change.raw.before, change.raw.after);
-  change.raw.path.steps = {{node, 0}};
+  change.raw.path = graph.nodes.structure().path_of(node);
   change.raw.tag = tag;
   change.raw.node = graph.node_handles[node];
   return change;

@@ -19,9 +19,13 @@ namespace cugraft {
 /// The graph's node at a position; empty behind the last one.
 std::optional<node_summary> summary_at(const detail::graph_state& graph, std::size_t position);
 
+/// The node at which a structure differs; empty where its level has ended.
+std::optional<node_summary> summary_at(const model::graph& nodes,
+                                       const model::structure_mismatch& differs);
+
 /// What came instead of the graph's nodes.
 struct found_nodes {
-  std::size_t count = 0;
+  std::size_t count = 0;                           ///< of the level that differs
   std::optional<node_summary> first_difference{};  ///< empty behind the last one
 };
 found_nodes found_in(const detail::session_state& session,

@@ -167,6 +167,12 @@ std::string text_of(const free_value& freed, const difference&) {
   return text_of_address(freed.address);
 }
 
+std::string text_of(const child_value&, const difference&) { return "read"; }
+
+std::string text_of(const conditional_value& conditional, const difference&) {
+  return fmt::format("condition {}", conditional.handle);
+}
+
 std::string text_of(const opaque_value&, const difference&) { return "not read"; }
 
 std::string text_of(const node_value& node, const difference& what) {

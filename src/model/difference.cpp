@@ -80,6 +80,14 @@ rule_row row_for(const free_value&, const free_value&, field, const exec_traits&
   return rule_row::memory_fixed;
 }
 
+rule_row row_for(const child_value&, const child_value&, field, const exec_traits&) {
+  return rule_row::opaque;
+}
+
+rule_row row_for(const conditional_value&, const conditional_value&, field, const exec_traits&) {
+  return rule_row::opaque;
+}
+
 rule_row row_for(const opaque_value&, const opaque_value&, field, const exec_traits&) {
   return rule_row::opaque;
 }

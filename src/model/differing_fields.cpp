@@ -233,6 +233,12 @@ void differing_fields(const free_value& before, const free_value& after, differe
   if (before.address != after.address) found(field::address);
 }
 
+// What a session may not change (`mismatch::conditional`), and what others may have made anew.
+void differing_fields(const conditional_value& before, const conditional_value& after,
+                      difference_sink found) {
+  if (before != after) found(field::parameters);
+}
+
 void differing_fields(const node_value& before, const node_value& after, difference_sink found) {
   if (before.data.index() != after.data.index()) return found(field::parameters);
   std::visit(
@@ -241,7 +247,7 @@ void differing_fields(const node_value& before, const node_value& after, differe
         const T& other = std::get<T>(after.data);
         if constexpr (std::is_same_v<T, kernel_value>)
           differing_fields(view_of(value), view_of(other), found);
-        else if constexpr (!std::is_same_v<T, opaque_value>)
+        else if constexpr (!std::is_same_v<T, opaque_value> && !std::is_same_v<T, child_value>)
           differing_fields(value, other, found);
       },
       before.data);

@@ -40,6 +40,8 @@ void differing_fields(const event_value& before, const event_value& after, diffe
 void differing_fields(const allocation_value& before, const allocation_value& after,
                       difference_sink found);
 void differing_fields(const free_value& before, const free_value& after, difference_sink found);
+void differing_fields(const conditional_value& before, const conditional_value& after,
+                      difference_sink found);
 
 /// @pre both are of one kind
 void differing_fields(const node_value& before, const node_value& after, difference_sink found);

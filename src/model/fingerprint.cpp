@@ -24,7 +24,11 @@ class hash {
 
 structure_fingerprint graph::fingerprint() const {
   hash result;
-  result.add(size());
+  for (std::size_t i = 0; i < structure_.level_count(); ++i) {
+    const level of = structure_.level(i);
+    result.add(of.count);
+    result.add(of.parent | std::uint64_t{of.body} << 32);
+  }
   for (std::size_t node = 0; node < size(); ++node) {
     const auto dependencies = structure_.dependencies(node);
     result.add(static_cast<std::uint64_t>(kind(node)));
@@ -32,6 +36,13 @@ structure_fingerprint graph::fingerprint() const {
     for (const dependency& edge : dependencies) result.add(edge.node | as_number(edge.data) << 32);
     if (form_of(node) == form::kernel)
       result.add(reinterpret_cast<std::uintptr_t>(functions_[slot(node)]));
+    if (const conditional_value* const condition = structure_.condition(node)) {
+      result.add(static_cast<std::uint64_t>(condition->type) | std::uint64_t{condition->size}
+                                                                   << 32);
+      result.add(condition->handle);
+      result.add(condition->default_value.has_value());
+      result.add(condition->default_value.value_or(0));
+    }
   }
   return result.value();
 }

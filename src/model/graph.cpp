@@ -88,6 +88,8 @@ void graph::append(node_value value, std::span<const dependency> dependencies,
   make_room(owners_);
   make_room(tags_);
   structure_.append(value.kind, dependencies);
+  if (const auto* conditional = std::get_if<conditional_value>(&value.data))
+    structure_.set_condition(size() - 1, *conditional);
 
   forms_.push_back(static_cast<form>(value.data.index()));
   slots_.push_back(slot);
@@ -183,6 +185,12 @@ node_value graph::value(std::size_t node) const {
     case form::free:
       result.data = frees_[at];
       break;
+    case form::child:
+      result.data = child_value{};
+      break;
+    case form::conditional:
+      result.data = *structure_.condition(node);
+      break;
   }
   return result;
 }
@@ -258,6 +266,10 @@ const allocation_value* graph::allocation(std::size_t node) const noexcept {
 
 const free_value* graph::free(std::size_t node) const noexcept {
   return form_of(node) == form::free ? &frees_[slot(node)] : nullptr;
+}
+
+bool graph::same(std::size_t node, const conditional_value& conditional) const noexcept {
+  return *structure_.condition(node) == conditional;
 }
 
 bool graph::same(std::size_t node, const node_value& value) const noexcept {

@@ -17,8 +17,9 @@
 
 namespace cugraft::model {
 
-/// One graph: a structure, and for each node its parameters, tag and owner. Parameter bytes lie in
-/// one arena and each field in a flat array, so that comparing an unchanged node allocates nothing.
+/// A tree of graphs: a structure, and for each node its parameters, tag and owner. Parameter bytes
+/// lie in one arena and each field in a flat array, so that comparing an unchanged node allocates
+/// nothing.
 ///
 /// Thread safety: as a standard container.
 class graph {
@@ -30,6 +31,14 @@ class graph {
   /// Adds a node after those that are there; `value.kind` is its kind.
   void append(node_value value, std::span<const dependency> dependencies,
               std::string_view tag = {});
+
+  /// The nodes that come are in body `body` of `parent`; see `structure::begin_level`.
+  void begin_level(std::uint32_t parent, std::uint32_t body) {
+    structure_.begin_level(parent, body);
+  }
+
+  /// Nodes of the root.
+  std::size_t top_size() const noexcept { return structure_.level(0).count; }
 
   /// Whether the node's parameters are here; not those of an empty node or of an unread kind.
   bool has_parameters(std::size_t node) const noexcept { return form_of(node) != form::opaque; }
@@ -85,15 +94,28 @@ class graph {
   bool same(std::size_t node, const event_value& event) const noexcept;
   bool same(std::size_t node, const allocation_value& allocation) const noexcept;
   bool same(std::size_t node, const free_value& freed) const noexcept;
+  bool same(std::size_t, const child_value&) const noexcept { return true; }
+  bool same(std::size_t node, const conditional_value& conditional) const noexcept;
   bool same(std::size_t node, const node_value& value) const noexcept;
 
-  /// Kinds, functions and edges, as one number of 128 bits; equal numbers mean no mismatch of
-  /// structure. Valid inside one process (functions are handles).
+  /// Kinds, functions, edges and conditions at every depth, as one number of 128 bits; equal
+  /// numbers mean no mismatch of structure. Valid inside one process (functions are handles).
   structure_fingerprint fingerprint() const;
 
  private:
   // Which of the arrays below has the node's parameters, in the order of node_value::data.
-  enum class form : unsigned char { opaque, kernel, copy, fill, host, event, allocation, free };
+  enum class form : unsigned char {
+    opaque,
+    kernel,
+    copy,
+    fill,
+    host,
+    event,
+    allocation,
+    free,
+    child,
+    conditional
+  };
 
   struct launch_shape {
     dim3 grid{}, block{};

@@ -23,6 +23,8 @@ std::string_view clause(mismatch why) {
       return ", in another context";
     case mismatch::conditional:
       return ", with another kind, default value or handle of a condition";
+    case mismatch::foreign_condition:
+      return ", which cugraft did not make, so that it cannot be compared";
     case mismatch::unknown_node:
       return ", of a kind that this build cannot compare";
     default:

@@ -13,6 +13,7 @@
 #include "cugraft/change_report.hpp"
 #include "cugraft/kernel.hpp"
 #include "cugraft/launch.hpp"
+#include "model/structure.hpp"
 
 /// A captured graph as plain data. Nothing here calls a driver; handles are compared, never used.
 namespace cugraft::model {
@@ -99,6 +100,8 @@ struct free_value {
   std::uintptr_t address = 0;  ///< of the allocation
   bool is_foreign = true;      ///< as above
 };
+/// A child graph: all that it does is in its nodes, which are on a level of their own.
+struct child_value {};
 
 /// A node without parameters, or of a kind whose parameters this build does not know.
 struct opaque_value {};
@@ -107,7 +110,7 @@ struct opaque_value {};
 struct node_value {
   node_kind kind = node_kind::empty;
   std::variant<opaque_value, kernel_value, copy_value, fill_value, host_value, event_value,
-               allocation_value, free_value>
+               allocation_value, free_value, child_value, conditional_value>
       data{};
   std::shared_ptr<const void> owner{};  ///< a kernel's state, a host function; may be null
 };

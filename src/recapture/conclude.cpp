@@ -27,8 +27,8 @@ recapture_failure rejected_failure(const concluded& run, const raw_change& chang
   failure.why = mismatch::rejected;
   failure.nodes_matched = run.graph.nodes.size();
   failure.used = run.used;
-  const std::uint32_t node = change.path.steps.front().node;
-  failure.found = summary_of(run.graph.nodes, node);
+  failure.found =
+      summary_of(run.graph.nodes, run.graph.nodes.structure().position_of(change.path).value());
   failure.message = "the change of " + describe_node(*failure.found) +
                     " was rejected by the mismatch hook; " + graph_after_failure(loses_graph(run));
   return failure;

@@ -95,7 +95,7 @@ recapture_result graph::run_body(stream_ref stream, std::function<void(graph_bui
   return run_recapture(state_, stream, body, options);
 }
 
-std::size_t graph::node_count() const { return state_of(state_).nodes.size(); }
+std::size_t graph::node_count() const { return state_of(state_).nodes.top_size(); }
 
 node_ref graph::node(std::size_t index) const {
   if (index >= node_count())
@@ -108,16 +108,20 @@ node_ref graph::node(std::size_t index) const {
 }
 
 node_ref graph::node(const node_path& path) const {
-  if (path.steps.size() != 1)
+  if (!state_of(state_).nodes.structure().position_of(path))
     throw usage_error(identify(get()) + " has no node " + to_string(path) +
-                      ": no node of it holds other nodes");
-  return node(path.steps.front().node);
+                      (path.steps.empty() ? ": the path is empty"
+                                          : ": a step of it is behind the last node or body"));
+  node_ref result;
+  access::graph_of(result) = state_;
+  access::path_of(result) = path;
+  return result;
 }
 
 std::optional<node_ref> graph::find(std::string_view tag) const {
   const model::graph& nodes = state_of(state_).nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (!tag.empty() && nodes.tag(i) == tag) return node(i);
+    if (!tag.empty() && nodes.tag(i) == tag) return node(nodes.structure().path_of(i));
   return std::nullopt;
 }
 
@@ -171,8 +175,7 @@ void graph::resync() {
 std::uint32_t index_in(const std::shared_ptr<detail::graph_state>& graph, const node_path& path) {
   if (!graph) throw usage_error("the node reference is empty: take one from a graph");
   refuse_lost(*graph);
-  if (path.steps.size() == 1 && path.steps.front().node < graph->nodes.size())
-    return path.steps.front().node;
+  if (const auto position = graph->nodes.structure().position_of(path)) return *position;
   throw usage_error(identify(graph->handle) + " has no node " + to_string(path));
 }
 
@@ -196,7 +199,7 @@ std::vector<node_ref> node_ref::dependencies() const {
   for (const model::dependency& each :
        graph_->nodes.structure().dependencies(index_in(graph_, path_))) {
     node_ref before = *this;
-    before.path_.steps = {{each.node, 0}};
+    before.path_ = graph_->nodes.structure().path_of(each.node);
     if (result.empty() || result.back().path_ != before.path_) result.push_back(std::move(before));
   }
   return result;

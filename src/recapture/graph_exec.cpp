@@ -193,6 +193,7 @@ bool try_repair(executable& exec, const update_options& options, exec_update& up
   }
 }
 
+// Of such a graph a driver makes one executable at a time (driver rules, 6.3; driver facts).
 exec_update update_executable(executable& exec, const update_options& options) {
   // The owner of a borrowed graph may have edited it, and destroyed nodes that would be patched.
   if (!exec.old.empty() || !exec.damaged.empty() || options.force == update_method::whole)

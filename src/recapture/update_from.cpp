@@ -108,7 +108,7 @@ recapture_result update(graph_state& graph, CUgraph other, const recapture_optio
   const graph_context_scope current(graph);
   learn_attributes(graph, options.attributes);
   layout_cache layouts(*graph.table);
-  const graph_content content = read_content(*graph.table, read_captured(*graph.table, other, {}),
+  const graph_content content = read_content(*graph.table, read_tree(*graph.table, other, {}, {}),
                                              layouts, options.attributes);
   other_graph what{&content.nodes, content.handles, graph.record->kept};
   if (!graph.contexts.empty()) what.contexts.resize(content.nodes.size());  // nobody tells them

@@ -306,16 +306,6 @@ TEST_P(EngineGuards, SessionsMayBeMoved) {
   EXPECT_EQ(second.end().nodes_changed(), 0U);
 }
 
-TEST_P(EngineGuards, WhatIsNotDeliveredSaysSo) {
-  graph g = make();
-  recapture_session session = g.begin_recapture(stream_, with());
-  EXPECT_THROW(static_cast<void>(session.create_condition()), not_implemented_error);
-  EXPECT_THROW(session.embed(g), not_implemented_error);
-  body(session);
-  EXPECT_EQ(session.end().nodes_changed(), 0U);
-  EXPECT_FALSE(stream_.is_capturing());
-}
-
 TEST_P(EngineGuards, BlocksThatNoDeviceTakesAreRefusedBeforeTheDriverIsAsked) {
   capture_session session = begin_capture(stream_);
   const auto launch_block = [&](dim3 block) {

@@ -21,7 +21,7 @@ class collector {
     const node_note* const note = source_.session.note_at(position);
     if (graph_.nodes.kind(position) == node_kind::kernel)
       compare_kernel(position, node, note);
-    else
+    else if (graph_.nodes.kind(position) != node_kind::conditional)  // that matched with all it has
       compare_other(position, node, note);
   }
 

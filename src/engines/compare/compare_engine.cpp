@@ -94,6 +94,7 @@ recapture_outcome compare_engine::finish(detail::session_state& session) {
   const auto read_begun = clock::now();
   std::optional<cuda_error> unreadable;
   try {
+    session.complete_bodies();
     session.note_found();
   } catch (const cuda_error& thrown) {
     unreadable = thrown;

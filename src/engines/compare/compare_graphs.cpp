@@ -41,9 +41,7 @@ recapture_outcome compare_graphs(const detail::graph_state& graph, const model::
                                  std::span<const CUcontext> contexts) {
   recapture_outcome outcome;
   if (const auto differs = model::first_mismatch(graph.nodes.structure(), other.structure())) {
-    found_nodes found{other.size(), std::nullopt};
-    if (differs->position < other.size())
-      found.first_difference = summary_of(other, differs->position);
+    found_nodes found{other.structure().level(differs->level).count, summary_at(other, *differs)};
     outcome.failure = structural_failure(graph, *differs, std::move(found), engine::compare, "");
     return outcome;
   }

@@ -140,6 +140,7 @@ call_result direct_engine::compare(std::uint32_t position, const node_note& note
 }
 
 recapture_outcome direct_engine::finish(detail::session_state& session) {
+  session.complete_bodies();
   session.observe();
   const bool is_whole =
       !session.failure() && !session.has_failed() && session.matched() == graph_->nodes.size();
@@ -187,11 +188,16 @@ engine_status direct_status(const context&) {
 }
 
 std::string direct_refusal(const detail::graph_state& graph) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const node_kind kind = graph.nodes.kind(i);
+    if (kind == node_kind::child_graph || kind == node_kind::conditional)
+      return fmt::format(
+          "node {} holds other nodes, which it does not compare yet; use engine::compare", i);
     if (!graph.nodes.has_parameters(i))
       return fmt::format(
           "node {} is of the kind {}, which no call of cugraft's makes; use engine::compare", i,
-          to_string(graph.nodes.kind(i)));
+          to_string(kind));
+  }
   return {};
 }
 

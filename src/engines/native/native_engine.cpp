@@ -140,6 +140,13 @@ CUresult native_engine::note(CUgraphNode node, const CUgraphNodeParams* original
 
 recapture_outcome native_engine::finish(detail::session_state& session) {
   session.observe();
+  try {
+    session.complete_bodies();  // of a session that has failed: its graph has no such nodes
+  } catch (...) {
+    session.end();
+    dropped();
+    throw;  // for want of memory
+  }
   auto ended = session.end();
   const auto compare_begun = clock::now();
   recapture_outcome outcome;
