@@ -47,6 +47,10 @@ std::string call_text(const session_failure& failure) {
          result_text(static_cast<int>(failure.call.code));
 }
 
+constexpr const char* suspects =
+    "; suspects are calls that synchronise, query or allocate (in the global mode of any thread), "
+    "and the synchronisation of the device or of the legacy stream in any mode";
+
 std::string invalidated_text(const detail::session_state& session, const session_failure& failure,
                              const std::string& place) {
   std::string text =
@@ -56,9 +60,7 @@ std::string invalidated_text(const detail::session_state& session, const session
                        : call_text(failure)) +
       "; capture mode " + mode_text(session.mode());
   if (failure.foreign || failure.call.code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
-    text +=
-        "; suspects are calls that synchronise, query or allocate (in the global mode of any "
-        "thread), and the synchronisation of the device or of the legacy stream in any mode";
+    text += suspects;
   if (const auto forks = session.open_forks(); !forks.empty())
     text += "; not joined yet: " + list(forks);
   return text;
@@ -84,6 +86,7 @@ std::string foreign_work_text(const detail::session_state& session, const std::s
                     (each.name.empty() ? "" : " \"" + each.name + "\""));
   return session.describe() + " met work that did not go through cugraft" + place + ": " +
          list(found) + "; capture mode " + mode_text(session.mode()) +
+         (session.is_held_capture_broken() ? suspects : "") +
          "; engine::direct sees cugraft's own calls only: use engine::compare for this body, or "
          "may_rerun_body";
 }

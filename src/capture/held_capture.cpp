@@ -54,17 +54,15 @@ call_result held_capture::record_link(CUstream from) {
   return {code, "cuEventRecord"};
 }
 
-call_result held_capture::hold(CUstream from, CUstream stream, CUevent event) {
+call_result held_capture::hold(CUstream from, CUstream stream) {
   if (used_ == markers_.size())
     if (const call_result added = add_marker(); !added.ok()) {
       has_unknown_node_ = true;
       return added;
     }
-  if (event == nullptr) {
-    if (const call_result recorded = record_link(from); !recorded.ok()) return recorded;
-    event = link_->get();
-  }
-  if (const CUresult code = table_->stream_wait_event(stream, event, 0); code != CUDA_SUCCESS)
+  if (const call_result recorded = record_link(from); !recorded.ok()) return recorded;
+  if (const CUresult code = table_->stream_wait_event(stream, link_->get(), 0);
+      code != CUDA_SUCCESS)
     return {code, "cuStreamWaitEvent"};
   CUgraphNode marker = markers_[used_++];
   return {table_->stream_update_capture_dependencies(stream, &marker, nullptr, 1,

@@ -33,10 +33,10 @@ class held_capture {
   /// The marker of the stream that was held last.
   CUgraphNode last_marker() const noexcept { return markers_[used_ - 1]; }
 
-  /// Holds `stream` as well. It comes in by a wait for `event`, which was recorded in the capture,
-  /// or, where that is null, for an event of this object's own that `from` records once.
+  /// Holds `stream` as well. It comes in by a wait for an event of this object's own, which `from`
+  /// records once.
   /// @throws cuda_error  if that event cannot be made
-  call_result hold(CUstream from, CUstream stream, CUevent event);
+  call_result hold(CUstream from, CUstream stream);
 
   /// The graph that is captured into; null after its capture failed, which destroys it.
   CUgraph graph() const noexcept { return graph_; }

@@ -102,14 +102,15 @@ void session_state::compare_launch(lane& where, node_note note, const launch_con
   value.attributes = *note.attributes;
   value.arguments.resize(note.layout->bytes);
   model::pack_arguments(*note.layout, arguments, value.arguments.data());
-  const auto again = [&](CUstream stream) {
+  const auto again = [&, priority = note.attributes->priority](CUstream stream) {
     launch_config same = config;  // on a stream of another priority
-    same.priority = note.attributes->priority;
+    same.priority = priority;
     return driver_launch(*table_, stream, same, kernel, arguments);
   };
   std::shared_ptr<const void> owner = note.owner;
   compare_call(where, std::move(note), {node_kind::kernel, std::move(value), std::move(owner)},
                repetition(again));
+  record_launch_events(where, config);
 }
 
 void session_state::compare_copy(lane& where, void* dst, const void* src, std::size_t bytes) {
@@ -192,11 +193,11 @@ bool session_state::keeps_holding(const call_result& result) {
 }
 
 // A stream that is new to the session is held like the others. If that throws, it is out again.
-void session_state::bring_in_held(lane& made, CUevent event) {
+void session_state::bring_in_held(lane& made) {
   if (failure_) return;
   try {
     held_capture& held = comparer_->held();
-    if (!keeps_holding(held.hold(origin_.get(), made.stream.get(), event))) return;
+    if (!keeps_holding(held.hold(origin_.get(), made.stream.get()))) return;
     made.marker = held.last_marker();
     note_filter(made.stream, made);
   } catch (...) {
@@ -207,7 +208,7 @@ void session_state::bring_in_held(lane& made, CUevent event) {
 
 // Forks and joins make no driver call between streams that are held already.
 void session_state::link_held(lane& from, lane& to, bool is_new) {
-  if (is_new) bring_in_held(to, nullptr);
+  if (is_new) bring_in_held(to);
   from.joined |= &from != &to;
   for (const model::dependency& each : from.front)
     if (std::find(to.front.begin(), to.front.end(), each) == to.front.end())
@@ -237,7 +238,7 @@ void session_state::wait_held(stream_ref stream, event_ref event) {
   const bool is_own = has_event(event);
   lane& where = known != nullptr ? *known : bring_in(stream);
   if (known == nullptr) {
-    bring_in_held(where, event.get());
+    bring_in_held(where);
   } else if (!failure_ && !is_own &&
              keeps_holding(
                  {table_->stream_wait_event(stream.get(), event.get(), 0), "cuStreamWaitEvent"})) {
@@ -272,7 +273,7 @@ bool session_state::look_at_lane(const lane& where) {
   const std::string name = identify(where.stream.get());
   if (is_held)
     note_foreign_work(name + " waits for work that is not cugraft's");
-  else if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+  else if (is_held_broken_ = status == CU_STREAM_CAPTURE_STATUS_INVALIDATED; is_held_broken_)
     note_foreign_work("a call that a capture forbids was made while " + name + " was held in one");
   else
     note_foreign_work("the capture in which " + name + " was held was ended");

@@ -14,7 +14,7 @@ std::string_view clause(mismatch why) {
     case mismatch::dependencies:
       return ", with other dependencies";
     case mismatch::edge_data:
-      return ", with the same dependencies by another kind of edge, programmatic or plain";
+      return ", with the same dependencies by another kind of edge";
     case mismatch::depth:
       return ", in another nesting of child graphs or bodies";
     case mismatch::allocation:

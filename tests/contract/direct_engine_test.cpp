@@ -241,6 +241,9 @@ TEST_P(DirectEngine, LaunchesThatSignalEventsAreForeign) {
     fill_async(gb, x_.data(), 0, x_.size());
     launch(gb, {.grid = 2, .block = 32, .attributes = {&signal, 1}}, add_, x_, value_,
            static_cast<int>(count));
+    side_.wait(passed);
+    add(side_, y_, 1);
+    gb.stream().wait(side_);
   });
   expect_found(failure, "signals an event");
 }

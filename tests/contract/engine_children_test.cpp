@@ -197,9 +197,10 @@ TEST_P(EngineChildren, AGraphOfOthersIsReadAtEveryDepth) {
 
 TEST_P(EngineChildren, UpdateFromTakesInnerValuesOver) {
   graph g = capture(stream_, [&](graph_builder& gb) { nested(gb, 1); });
-  graph other = capture(stream_, [&](graph_builder& gb) { nested(gb, 6); });
+  const CUgraph other = capture(stream_, [&](graph_builder& gb) { nested(gb, 6); }).release();
   graph_exec e = g.instantiate();
-  const change_report report = g.update_from(other.get());
+  const change_report report = g.update_from(other);
+  EXPECT_EQ(foreign_calls(driver()).destroy(other), 0);
   ASSERT_EQ(report.nodes_changed(), 1U);
   EXPECT_EQ(to_string(report.changes()[0].path), "1/0/0");
   EXPECT_TRUE(e.update());

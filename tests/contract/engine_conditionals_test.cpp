@@ -287,7 +287,9 @@ TEST_P(EngineConditionals, OneExecutableAtATime) {
   graph g = captured_nested();
   graph_exec e = g.instantiate();
   EXPECT_THROW(static_cast<void>(g.instantiate()), usage_error);
-  EXPECT_THROW(e.update({.force = update_method::instantiated}), usage_error);
+  const exec_update refused = e.update({.force = update_method::instantiated});
+  ASSERT_EQ(refused.refused.size(), 1U);
+  EXPECT_EQ(refused.refused[0].rule, "exec.single");
   EXPECT_EQ(run(e, x_), 22.0F);
   EXPECT_EQ(e.update({.destroy_first = true, .force = update_method::instantiated}).method,
             update_method::instantiated);
