@@ -107,6 +107,8 @@ void session_state::begin() {
     open_recorder(shared_from_this(), origin_);
     if (comparer_ != nullptr) {
       is_comparing_ = true;
+      expected_ = &client_->expected();
+      tag_now_ = &tree_->tags[tree_->tag];
       lanes_.front().marker = comparer_->held().last_marker();
       note_filter(origin_, lanes_.front());
     }
@@ -194,7 +196,8 @@ lane& session_state::add_lane(stream_ref stream, bool is_capturing) {
     lanes_.pop_back();
     throw;
   }
-  spans_contexts_ |= made.context != context_;
+  made.is_of_session_context = made.context == context_;
+  spans_contexts_ |= !made.is_of_session_context;
   made.blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
   return made;
 }

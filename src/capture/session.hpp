@@ -205,6 +205,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void add_memory_node(stream_ref stream, node_note note,
                        const std::function<call_result()>& enqueue);
   void stand_in(stream_ref stream, node_note note);
+  void stand_in_for_copy(stream_ref stream, const model::copy_value& copy);
+  bool copies_own_memory(const void* dst, const void* src) const noexcept;
   std::uintptr_t allocate_on(stream_ref stream, std::size_t bytes, std::uintptr_t own);
   std::uintptr_t next_own_address();
   call_result unjoined_memory(const std::vector<node_summary>& unjoined) const noexcept;
@@ -246,7 +248,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 
   // Where calls are compared as they are made: session_direct.cpp.
   friend struct cugraft::lane;
-  void compare_call(lane& where, node_note note, model::node_value now, const repetition& again);
+  void compare_call(lane& where, node_note&& note, model::node_value&& now,
+                    const repetition& again);
   void diverge();
   bool is_next(lane& where, node_kind kind, bool programmatic);
   void compare_launch(lane& where, node_note note, const launch_config& config,
@@ -269,8 +272,6 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool look_at_lane(const lane& where);
   node_summary describe_foreign(CUgraphNode node);
   void look_for_foreign_work();
-  bool takes_launch(lane& where, const launch_config& config, const kernel& kernel,
-                    std::span<const argument> arguments) noexcept;
   bool tracks_calls() const noexcept { return failure_ || comparer_ != nullptr; }
 
   void require_open() const;
@@ -310,7 +311,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool spans_contexts_ = false;
   std::unique_ptr<capture_client> client_;
   call_comparer* comparer_ = nullptr;
-  bool is_comparing_ = false;  // each call so far was the graph's next node
+  bool is_comparing_ = false;               // each call so far was the graph's next node
+  const model::graph* expected_ = nullptr;  // where calls are compared as they are made
+  const std::string* tag_now_ = nullptr;    // likewise, of the nodes that come
 
   session_state* parent_ = nullptr;            // of a body, as long as it is open
   std::uint32_t parent_entry_ = 0, body_ = 0;  // which conditional node and body of the parent
@@ -368,6 +371,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   struct session_allocation {
     std::uintptr_t address = 0;
     std::uintptr_t own = 0;  ///< of the graph's allocation that it is matched with; 0 if none
+    std::size_t bytes = 0;
     bool is_freed = false;
   };
   std::vector<session_allocation> allocations_;      // of builders, in the order of the calls
@@ -383,6 +387,10 @@ call_result end_capture(const driver_table& table, CUstream stream, CUgraph* gra
 
 /// Behind kernels a programmatic launch makes programmatic edges (driver facts, Order, handles).
 void make_programmatic(std::vector<model::dependency>& front, const model::structure& nodes);
+
+/// What a driver makes of a copy that is captured (docs/driver/observations.md).
+model::copy_value copy_of(const void* dst, const void* src, std::size_t bytes) noexcept;
+model::copy_value copy_of(const row_copy& rows) noexcept;
 
 /// The driver's launch of a kernel.
 call_result driver_launch(const driver_table& table, CUstream stream, const launch_config& config,

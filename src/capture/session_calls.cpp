@@ -119,6 +119,7 @@ void session_state::copy(stream_ref stream, void* dst, const void* src, std::siz
   const std::lock_guard lock(mutex_);
   require_open();
   if (comparer_ != nullptr) return compare_copy(lane_of(stream), dst, src, bytes);
+  if (copies_own_memory(dst, src)) return stand_in_for_copy(stream, copy_of(dst, src, bytes));
   add_node(stream, node_kind::copy, {},
            [&] { return driver_copy(*table_, stream.get(), dst, src, bytes); });
 }
@@ -136,6 +137,7 @@ void session_state::copy_rows(stream_ref stream, const row_copy& rows) {
   const std::lock_guard lock(mutex_);
   require_open();
   if (comparer_ != nullptr) return compare_copy(lane_of(stream), rows);
+  if (copies_own_memory(rows.dst, rows.src)) return stand_in_for_copy(stream, copy_of(rows));
   add_node(stream, node_kind::copy, {}, [&] { return driver_copy(*table_, stream.get(), rows); });
 }
 
@@ -281,6 +283,10 @@ const session_state::builder_entry& session_state::require_building(std::uint32_
 
 // Without the lock, since every launch asks: builders are used by one thread at a time.
 stream_ref session_state::stream_of(std::uint32_t builder) const {
+  if (phase_ == phase::open && builders_[builder].open) {
+    const stream_ref& plain = lanes_[builders_[builder].lane].stream;
+    if (plain.get() != CU_STREAM_PER_THREAD) return plain;
+  }
   const lane& where = lanes_[require_building(builder).lane];
   require_own_thread(where);
   return where.stream;
@@ -361,6 +367,7 @@ void session_state::tag(std::uint32_t builder, std::string_view name) {
   require_building(builder);
   tree_->tags.emplace_back(name);
   tree_->tag = static_cast<std::uint32_t>(tree_->tags.size() - 1);
+  root().tag_now_ = &tree_->tags.back();
 }
 
 std::vector<std::string> session_state::open_forks() const {

@@ -14,35 +14,43 @@
 
 namespace cugraft {
 
+model::copy_value copy_of(const void* dst, const void* src, std::size_t bytes) noexcept {
+  model::copy_value copy;
+  copy.source = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(src)};
+  copy.destination = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(dst)};
+  copy.width_bytes = bytes;
+  return copy;
+}
+
+model::copy_value copy_of(const row_copy& rows) noexcept {
+  model::copy_value copy = copy_of(rows.dst, rows.src, rows.width_bytes);
+  copy.source.pitch = rows.src_pitch;
+  copy.destination.pitch = rows.dst_pitch;
+  copy.height = rows.height;
+  return copy;
+}
+
 bool lane::takes(const launch_config& config, const kernel& kernel,
                  std::span<const detail::argument> arguments) noexcept {
-  return session.takes_launch(*this, config, kernel, arguments);
+  detail::session_state& all = session;
+  if (!all.is_comparing_ || config.programmatic_serialization || !is_of_session_context)
+    return false;
+  const model::graph& expected = *all.expected_;
+  const std::size_t node = all.matched_;
+  const detail::kernel_state* const launched = state_of(kernel).get();
+  if (node >= expected.size() || launched == nullptr ||
+      !expected.same_launch(node, {launched, launched->parameters}, config, priority, arguments) ||
+      !expected.follows(node, front) || expected.tag(node) != *all.tag_now_)
+    return false;
+  if (front.empty()) front.emplace_back();  // there is room: see add_lane
+  front.front() = {static_cast<std::uint32_t>(node), {}};
+  ++added;
+  joined = false;
+  all.matched_ = node + 1;
+  return true;
 }
 
 namespace detail {
-
-bool session_state::takes_launch(lane& where, const launch_config& config, const kernel& kernel,
-                                 std::span<const argument> arguments) noexcept {
-  if (!is_comparing_ || config.programmatic_serialization || where.context != context_)
-    return false;
-  const model::graph& expected = client_->expected();
-  const std::size_t node = matched_;
-  if (node >= expected.size() ||
-      !expected.same_launch(node, {state_of(kernel).get(), state_of(kernel)->parameters}, config,
-                            where.priority, arguments))
-    return false;
-  const auto wanted = expected.structure().dependencies(node);
-  if (wanted.size() != where.front.size() || wanted.size() > 1 ||
-      (wanted.size() == 1 && wanted.front() != where.front.front()))
-    return false;
-  if (expected.tag(node) != tree_->tags[tree_->tag]) return false;
-  where.front.resize(1);  // there is room: see add_lane
-  where.front.front() = {static_cast<std::uint32_t>(node), {}};
-  ++where.added;
-  where.joined = false;
-  matched_ = node + 1;
-  return true;
-}
 
 // Whether a call on `where` is the graph's next node.
 bool session_state::is_next(lane& where, node_kind kind, bool programmatic) {
@@ -64,7 +72,7 @@ void session_state::diverge() {
   diverged_ = true;
 }
 
-void session_state::compare_call(lane& where, node_note note, model::node_value now,
+void session_state::compare_call(lane& where, node_note&& note, model::node_value&& now,
                                  const repetition& again) {
   note.tag = tree_->tag;
   note.context = where.context;
@@ -114,12 +122,8 @@ void session_state::compare_launch(lane& where, node_note note, const launch_con
 }
 
 void session_state::compare_copy(lane& where, void* dst, const void* src, std::size_t bytes) {
-  model::copy_value copy;
-  copy.source = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(src)};
-  copy.destination = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(dst)};
-  copy.width_bytes = bytes;
   const auto again = [&](CUstream stream) { return driver_copy(*table_, stream, dst, src, bytes); };
-  compare_call(where, {}, {node_kind::copy, copy, {}}, repetition(again));
+  compare_call(where, {}, {node_kind::copy, copy_of(dst, src, bytes), {}}, repetition(again));
 }
 
 void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, std::size_t count,
@@ -135,15 +139,8 @@ void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, st
 }
 
 void session_state::compare_copy(lane& where, const row_copy& rows) {
-  model::copy_value copy;
-  copy.source = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(rows.src)};
-  copy.source.pitch = rows.src_pitch;
-  copy.destination = {model::memory_kind_unified, reinterpret_cast<std::uintptr_t>(rows.dst)};
-  copy.destination.pitch = rows.dst_pitch;
-  copy.width_bytes = rows.width_bytes;
-  copy.height = rows.height;
   const auto again = [&](CUstream stream) { return driver_copy(*table_, stream, rows); };
-  compare_call(where, {}, {node_kind::copy, copy, {}}, repetition(again));
+  compare_call(where, {}, {node_kind::copy, copy_of(rows), {}}, repetition(again));
 }
 
 void session_state::compare_fill(lane& where, const row_fill& rows) {

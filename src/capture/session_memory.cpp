@@ -38,7 +38,7 @@ void* session_state::allocate(std::uint32_t builder, std::size_t bytes) {
     allocations_.reserve(2 * allocations_.size() + 8);
   const std::uintptr_t own = next_own_address();
   const std::uintptr_t address = allocate_on(where.stream, bytes, own);
-  allocations_.push_back({address, own});  // reserved
+  allocations_.push_back({address, own, bytes});  // reserved
   return pointer_of(address);
 }
 
@@ -56,7 +56,7 @@ std::uintptr_t session_state::next_own_address() {
 std::uintptr_t session_state::allocate_on(stream_ref stream, std::size_t bytes,
                                           std::uintptr_t own) {
   node_note note;
-  note.memory = memory_call{node_kind::allocation, 0, bytes};
+  note.memory = memory_call{.kind = node_kind::allocation, .bytes = bytes};
   if (client_ && client_->hands_out_memory()) {
     const std::uintptr_t address = !failure_ && own != 0 ? own : take_placeholder(bytes);
     note.memory->address = address;
@@ -88,7 +88,8 @@ void session_state::free(std::uint32_t builder, void* pointer) {
     throw usage_error("free: " + identify(object("memory", pointer)) + " was freed in " +
                       describe() + " already: a graph frees its memory once");
   node_note note;
-  note.memory = memory_call{node_kind::free, found->own != 0 ? found->own : address, 0};
+  note.memory =
+      memory_call{.kind = node_kind::free, .address = found->own != 0 ? found->own : address};
   if (client_ && client_->hands_out_memory())
     stand_in(stream, std::move(note));
   else
@@ -97,6 +98,17 @@ void session_state::free(std::uint32_t builder, void* pointer) {
                          "cuMemFreeAsync"};
     });
   found->is_freed = true;
+}
+
+// A driver takes kernels and fills of memory that another graph allocates into a capture, and
+// refuses copies (docs/driver/observations.md): an empty node stands for them, too.
+bool session_state::copies_own_memory(const void* dst, const void* src) const noexcept {
+  if (!client_ || !client_->hands_out_memory() || comparer_ != nullptr) return false;
+  const auto is_in = [](const session_allocation& of, const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer) - of.address < of.bytes;
+  };
+  return std::any_of(allocations_.begin(), allocations_.end(),
+                     [&](const auto& each) { return is_in(each, dst) || is_in(each, src); });
 }
 
 // Nothing may be mapped there, so that foreign work with it fails instead of harming others.
@@ -154,6 +166,12 @@ void session_state::compare_memory(lane& where, node_note note) {
   track(where, kind, std::move(note));
 }
 
+void session_state::stand_in_for_copy(stream_ref stream, const model::copy_value& copy) {
+  node_note note;
+  note.memory = memory_call{.kind = node_kind::copy, .copy = copy};
+  stand_in(stream, std::move(note));
+}
+
 void session_state::note_unread(const std::exception& thrown) noexcept {
   const auto* const failed = dynamic_cast<const cuda_error*>(&thrown);
   leaves_unread_ =
@@ -167,8 +185,9 @@ call_result session_state::unjoined_memory(
   if (!client_ || !client_->hands_out_memory() || allocations_.empty()) return {};
   if (leaves_unread_) return {*leaves_unread_, "cuGraphNodeGetDependencies"};
   const bool is_joined =
-      std::none_of(unjoined.begin(), unjoined.end(),
-                   [](const node_summary& leaf) { return model::is_memory_kind(leaf.kind); });
+      std::none_of(unjoined.begin(), unjoined.end(), [](const node_summary& leaf) {
+        return model::is_memory_kind(leaf.kind) || leaf.kind == node_kind::copy;
+      });
   return {is_joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture"};
 }
 

@@ -54,7 +54,7 @@ class call_comparer {
   /// A call that is the graph's node at `position`, by kind and dependencies, does `now`. If it
   /// throws, the call counts as not made. A call that the driver refuses is the result.
   virtual call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
-                              model::node_value now, const repetition& again) = 0;
+                              model::node_value&& now, const repetition& again) = 0;
 
   virtual held_capture& held() noexcept = 0;
 };
@@ -97,11 +97,12 @@ class capture_client {
   virtual void over(detail::session_state& session) noexcept = 0;
 };
 
-/// What `graph_builder::allocate` or `free` put in.
+/// What `graph_builder::allocate` or `free` put in, or a copy of memory that the graph allocates.
 struct memory_call {
   node_kind kind = node_kind::allocation;
   std::uintptr_t address = 0;
-  std::size_t bytes = 0;  ///< of an allocation
+  std::size_t bytes = 0;                    ///< of an allocation
+  std::optional<model::copy_value> copy{};  ///< of a copy
 };
 
 /// One node that cugraft itself put into the capture.
@@ -157,6 +158,7 @@ struct lane final : launch_filter {
   stream_ref stream;
   detail::session_state& session;
   CUcontext context = nullptr;
+  bool is_of_session_context = true;
   int priority = 0;
   bool blocking = false;                 ///< synchronises with the legacy stream
   driver_front at;                       ///< as last read
@@ -185,8 +187,8 @@ struct made_condition {
 struct session_tree {
   std::mutex mutex;
   bool has_failed = false;
-  std::vector<std::string> tags{std::string()};
-  std::uint32_t tag = 0;  ///< of the nodes that come
+  std::deque<std::string> tags{std::string()};  // stable addresses
+  std::uint32_t tag = 0;                        ///< of the nodes that come
   std::vector<made_condition> conditions;
   std::deque<std::string> functions;  ///< names that failures refer to
 };

@@ -148,7 +148,8 @@ planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
 }
 
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value before, model::node_value now) {
+                           std::string_view tag, model::node_value&& before,
+                           model::node_value&& now) {
   planned_change change;
   change.node = node;
   change.raw.before = std::move(before);

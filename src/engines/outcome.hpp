@@ -69,7 +69,8 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
 
 /// A change of `node`, judged; `before` is the graph's value.
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value before, model::node_value now);
+                           std::string_view tag, model::node_value&& before,
+                           model::node_value&& now);
 planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
                            std::string_view tag, model::node_value now);
 

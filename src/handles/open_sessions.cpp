@@ -13,6 +13,14 @@
 #include "driver/call.hpp"
 
 namespace cugraft {
+namespace detail {
+
+std::atomic<std::size_t> open_count{0};
+std::atomic<std::uint64_t> epoch{0};
+[[gnu::tls_model("initial-exec")]] thread_local constinit filter_entry filters[filter_count] = {};
+
+}  // namespace detail
+
 namespace {
 
 struct stream_entry {
@@ -48,10 +56,8 @@ open_table& table() {
   return *instance;
 }
 
-std::atomic<std::size_t> open_count{0};
-
-/// Changes whenever a stream stops to belong to a session; caches of an older epoch are void.
-std::atomic<std::uint64_t> epoch{0};
+using detail::epoch;
+using detail::open_count;
 
 /// What this thread found before, so that a launch takes no lock.
 struct stream_cache {
@@ -71,22 +77,6 @@ stream_cache& cache() {
     instance.epoch = now;
   }
   return instance;
-}
-
-/// A launch's way to its filter: no lock, and no call to find the thread's storage, which is small
-/// enough to lie where every thread has some.
-struct filter_entry {
-  const driver_table* table;
-  CUstream stream;
-  launch_filter* filter;
-  std::uint64_t epoch;
-};
-constexpr std::size_t filter_count = 16;
-[[gnu::tls_model("initial-exec")]] thread_local constinit filter_entry filters[filter_count] = {};
-
-filter_entry& filter_slot(stream_ref stream) noexcept {
-  const auto bits = reinterpret_cast<std::uintptr_t>(stream.get());
-  return filters[(bits * 0x9e3779b97f4a7c15U) >> 60];
 }
 
 bool none_open() noexcept { return open_count.load(std::memory_order_relaxed) == 0; }
@@ -163,19 +153,6 @@ std::shared_ptr<recorder> by_capture(stream_ref stream) {
 }  // namespace
 
 recorder::~recorder() = default;
-
-launch_filter* filter_of(stream_ref stream) noexcept {
-  if (none_open()) return nullptr;
-  const filter_entry& entry = filter_slot(stream);
-  const bool is_known = entry.stream == stream.get() && entry.table == &table_of(stream) &&
-                        entry.epoch == epoch.load(std::memory_order_acquire);
-  return is_known ? entry.filter : nullptr;
-}
-
-void note_filter(stream_ref stream, launch_filter& filter) noexcept {
-  filter_slot(stream) = {&table_of(stream), stream.get(), &filter,
-                         epoch.load(std::memory_order_acquire)};
-}
 
 std::shared_ptr<recorder> recorder_of(stream_ref stream) {
   if (none_open()) return nullptr;

@@ -12,6 +12,7 @@
 #include "cugraft/kernel.hpp"
 #include "cugraft/launch.hpp"
 #include "cugraft/stream.hpp"
+#include "handles/launch_filter.hpp"
 
 // Which streams and events belong to an open session, process-wide. Guards of the handles ask it,
 // and calls that enqueue find their session here, from whichever thread they come.
@@ -68,28 +69,6 @@ class recorder {
   /// For the messages of guards: "the capture that began on stream 0x10". Any thread.
   virtual std::string describe() const = 0;
 };
-
-/// Where the launches on one stream of a session are compared as they are made. Everything that it
-/// refers to belongs to the session, which one thread at a time uses.
-class launch_filter {
- public:
-  launch_filter() = default;
-  launch_filter(const launch_filter&) = delete;
-  launch_filter& operator=(const launch_filter&) = delete;
-  virtual ~launch_filter() = default;
-
-  /// Whether the launch is the next node as it is, so that nothing is left to do; it then counts as
-  /// made. No lock, no allocation, no driver call. `arguments` are as many as there are.
-  virtual bool takes(const launch_config& config, const kernel& kernel,
-                     std::span<const detail::argument> arguments) noexcept = 0;
-};
-
-/// The filter of `stream` that this thread was told of; null if there is none, or any stream has
-/// left its session since. A few loads.
-launch_filter* filter_of(stream_ref stream) noexcept;
-
-/// This thread's launches on `stream` may ask `filter` until the stream leaves its session.
-void note_filter(stream_ref stream, launch_filter& filter) noexcept;
 
 /// The open session that has `stream`; null if none has. A stream that foreign code forked into a
 /// session's capture is recognised by the capture's id, and belongs to the session from then on.

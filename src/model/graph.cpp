@@ -27,31 +27,9 @@ bool plainly_same(const attributes& a, const attributes& b) noexcept {
          a.cooperative == b.cooperative && a.priority == b.priority;
 }
 
-// Word by word for the usual sizes: a call costs more than the comparison.
-bool same_bytes(const std::byte* held, const detail::argument& given) noexcept {
-  const auto same_word = [&](auto word) {
-    decltype(word) other = 0;
-    std::memcpy(&word, held, sizeof word);
-    std::memcpy(&other, given.data, sizeof other);
-    return word == other;
-  };
-  if (given.size == 8) return same_word(std::uint64_t{});
-  if (given.size == 4) return same_word(std::uint32_t{});
-  return std::memcmp(held, given.data, given.size) == 0;
-}
-
 bool is_plain(const attributes& all) noexcept {
   return all.known_to == known::everything && !all.cluster && !all.cooperative &&
          all.others.empty();
-}
-
-bool is_plain(const launch_config& config) noexcept {
-  return !config.cluster && !config.cooperative && config.attributes.empty();
-}
-
-bool same_attributes(const attributes& held, const launch_config& config) noexcept {
-  return held.known_to == known::everything && held.others.empty() && config.attributes.empty() &&
-         held.cluster == config.cluster && held.cooperative == config.cooperative;
 }
 
 // The usual case in one glance: nothing changed. False says nothing yet.
@@ -209,26 +187,6 @@ kernel_view graph::kernel(std::size_t node) const noexcept { return view_kernel(
 
 const std::shared_ptr<const kernel_layout>& graph::layout(std::size_t node) const noexcept {
   return layouts_[slot(node)];
-}
-
-bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
-                        const launch_config& config, int priority,
-                        std::span<const detail::argument> arguments) const noexcept {
-  if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
-  const std::uint32_t at = slot(node);
-  const launch_shape& shape = shapes_[at];
-  const bool same_config =
-      shape.grid == config.grid && shape.block == config.block &&
-      shape.shared_memory_bytes == config.shared_memory_bytes &&
-      attributes_[at].priority == config.priority.value_or(priority) &&
-      ((is_plain_[at] != 0 && is_plain(config)) || same_attributes(attributes_[at], config));
-  if (!same_config || arguments.size() != kernel.parameters.size()) return false;
-  const std::byte* const bytes = arguments_[at].data();
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].size != kernel.parameters[i].size ||
-        !same_bytes(bytes + kernel.parameters[i].offset, arguments[i]))
-      return false;
-  return true;
 }
 
 bool graph::same(std::size_t node, const kernel_view& launch) const noexcept {

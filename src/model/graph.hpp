@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -85,6 +86,14 @@ class graph {
   bool same_launch(std::size_t node, const kernel_identity& kernel, const launch_config& config,
                    int priority, std::span<const detail::argument> arguments) const noexcept;
 
+  /// The same for a node of no dependency, or of one by a plain edge: whether it is all that is in
+  /// `front`.
+  bool follows(std::size_t node, std::span<const dependency> front) const noexcept {
+    const std::span<const dependency> wanted = structure_.dependencies(node);
+    if (wanted.size() != front.size() || wanted.size() > 1) return false;
+    return wanted.empty() || wanted.front() == front.front();
+  }
+
   // Whether the node does the same as the given call: no allocation, no driver call. Attributes
   // count as far as both sides know them. @pre the node is of that kind
   bool same(std::size_t node, const kernel_view& launch) const noexcept;
@@ -149,5 +158,39 @@ class graph {
   std::vector<allocation_value> allocations_;
   std::vector<free_value> frees_;
 };
+
+/// Word by word for the usual sizes: a call costs more than the comparison.
+inline bool same_bytes(const std::byte* held, const detail::argument& given) noexcept {
+  const auto same_word = [&](auto word) {
+    decltype(word) other = 0;
+    std::memcpy(&word, held, sizeof word);
+    std::memcpy(&other, given.data, sizeof other);
+    return word == other;
+  };
+  if (given.size == 8) return same_word(std::uint64_t{});
+  if (given.size == 4) return same_word(std::uint32_t{});
+  return std::memcmp(held, given.data, given.size) == 0;
+}
+
+// Here, and not in the source, since each launch of a re-capture by `direct` asks.
+inline bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
+                               const launch_config& config, int priority,
+                               std::span<const detail::argument> arguments) const noexcept {
+  if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
+  const std::uint32_t at = slots_[node];
+  const launch_shape& shape = shapes_[at];
+  const bool is_plain =
+      is_plain_[at] != 0 && !config.cluster && !config.cooperative && config.attributes.empty();
+  const bool same_config = is_plain && shape.grid == config.grid && shape.block == config.block &&
+                           shape.shared_memory_bytes == config.shared_memory_bytes &&
+                           attributes_[at].priority == config.priority.value_or(priority);
+  if (!same_config || arguments.size() != kernel.parameters.size()) return false;
+  const std::byte* const bytes = arguments_[at].data();
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].size != kernel.parameters[i].size ||
+        !same_bytes(bytes + kernel.parameters[i].offset, arguments[i]))
+      return false;
+  return true;
+}
 
 }  // namespace cugraft::model

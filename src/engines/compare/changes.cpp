@@ -57,9 +57,11 @@ class collector {
   }
 
   void compare_other(std::uint32_t position, CUgraphNode node, const node_note* note) {
-    if (note != nullptr && note->memory) return;  // matched already: it has nothing to change
+    const memory_call* const stood_in = note != nullptr && note->memory ? &*note->memory : nullptr;
+    if (stood_in && !stood_in->copy) return;  // matched already: it has nothing to change
     model::node_value now =
-        read_node(*graph_.table, node, source_.session.layouts(), source_.attributes);
+        stood_in ? model::node_value{node_kind::copy, *stood_in->copy, {}}
+                 : read_node(*graph_.table, node, source_.session.layouts(), source_.attributes);
     if (graph_.nodes.same(position, now)) return note_owner(graph_, position, note, outcome_);
     now.owner = owner_of(position, note);
     if (same_payload(graph_.nodes.value(position), now)) return;  // the graph's own stays

@@ -85,9 +85,9 @@ class direct_engine final : public recapture_engine, private call_comparer {
  private:
   held_capture& held() noexcept override { return memory_->held; }
   call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
-                      model::node_value now, const repetition& again) override;
-  call_result add_change(std::uint32_t position, std::string_view tag, model::node_value before,
-                         model::node_value now, const repetition& again);
+                      model::node_value&& now, const repetition& again) override;
+  call_result add_change(std::uint32_t position, std::string_view tag, model::node_value&& before,
+                         model::node_value&& now, const repetition& again);
   std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
@@ -103,7 +103,7 @@ class direct_engine final : public recapture_engine, private call_comparer {
 
 // The change of a node, as the driver has it where it was asked.
 call_result direct_engine::add_change(std::uint32_t position, std::string_view tag,
-                                      model::node_value before, model::node_value now,
+                                      model::node_value&& before, model::node_value&& now,
                                       const repetition& again) {
   CUgraphNode aside = nullptr;
   if (needs_the_driver(before, now)) {
@@ -121,7 +121,7 @@ call_result direct_engine::add_change(std::uint32_t position, std::string_view t
 }
 
 call_result direct_engine::compare(std::uint32_t position, const node_note& note,
-                                   std::string_view tag, model::node_value now,
+                                   std::string_view tag, model::node_value&& now,
                                    const repetition& again) {
   if (graph_->nodes.same(position, now)) {
     note_owner(*graph_, position, &note, outcome_);

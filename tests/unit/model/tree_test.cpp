@@ -12,10 +12,10 @@
 namespace cugraft::model {
 namespace {
 
-constexpr auto kernel = node_kind::kernel;
-constexpr auto copy = node_kind::copy;
-constexpr auto child = node_kind::child_graph;
-constexpr auto conditional = node_kind::conditional;
+constexpr auto a_kernel = node_kind::kernel;
+constexpr auto a_copy = node_kind::copy;
+constexpr auto a_child = node_kind::child_graph;
+constexpr auto a_conditional = node_kind::conditional;
 
 struct graph_of {
   node_kind kind;
@@ -38,7 +38,7 @@ structure tree(const nodes_of& root) {
       std::vector<dependency> after = node.after;
       for (dependency& each : after) each.node += first;
       result.append(node.kind, after);
-      if (node.kind == conditional) result.set_condition(result.size() - 1, node.condition);
+      if (node.kind == a_conditional) result.set_condition(result.size() - 1, node.condition);
       for (std::uint32_t body = 0; body < node.inner.size(); ++body) {
         graphs.push_back(&node.inner[body]);
         places.emplace_back(result.size() - 1, body);
@@ -67,7 +67,7 @@ void expect_mismatch(const nodes_of& expected, const nodes_of& found, mismatch w
 
 TEST(TreeTest, NodesAreNumberedLevelByLevel) {
   const structure nodes =
-      tree({{child, {{{kernel}, {child, {{{copy}}}}}}}, {kernel}, {conditional, {{}, {{kernel}}}}});
+      tree({{a_child, {{{a_kernel}, {a_child, {{{a_copy}}}}}}}, {a_kernel}, {a_conditional, {{}, {{a_kernel}}}}});
   ASSERT_EQ(nodes.size(), 7U);
   ASSERT_EQ(nodes.level_count(), 5U);
   EXPECT_EQ(nodes.level(0).count, 3U);
@@ -75,7 +75,7 @@ TEST(TreeTest, NodesAreNumberedLevelByLevel) {
   EXPECT_EQ(path_text(nodes, 4), "0/1");
   EXPECT_EQ(path_text(nodes, 5), "2[1]/0");
   EXPECT_EQ(path_text(nodes, 6), "0/1/0");
-  EXPECT_EQ(nodes.kind(6), copy);
+  EXPECT_EQ(nodes.kind(6), a_copy);
   EXPECT_EQ(nodes.level(2).count, 0U);  // the first body of the condition
   EXPECT_EQ(nodes.levels_in(2), (std::pair<std::size_t, std::size_t>{2, 2}));
   EXPECT_EQ(nodes.levels_in(1).second, 0U);
@@ -84,7 +84,7 @@ TEST(TreeTest, NodesAreNumberedLevelByLevel) {
 }
 
 TEST(TreeTest, PathsThatLeadNowhere) {
-  const structure nodes = tree({{child, {{{kernel}}}}, {conditional, {{}}}});
+  const structure nodes = tree({{a_child, {{{a_kernel}}}}, {a_conditional, {{}}}});
   EXPECT_FALSE(nodes.position_of({}).has_value());
   EXPECT_FALSE(nodes.position_of({{{2, 0}}}).has_value());
   EXPECT_FALSE(nodes.position_of({{{0, 0}, {1, 0}}}).has_value());
@@ -94,46 +94,46 @@ TEST(TreeTest, PathsThatLeadNowhere) {
 }
 
 TEST(TreeTest, EqualTreesHaveNoMismatch) {
-  const nodes_of nodes{{child, {{{kernel}, {kernel, {}, {{0, {}}}}}}}, {conditional, {{}, {}}}};
+  const nodes_of nodes{{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}}, {a_conditional, {{}, {}}}};
   EXPECT_FALSE(first_mismatch(tree(nodes), tree(nodes)).has_value());
 }
 
 TEST(TreeTest, TheRootIsComparedFirst) {
-  expect_mismatch({{child, {{{kernel}}}}, {kernel}}, {{child, {{{copy}}}}, {copy}},
+  expect_mismatch({{a_child, {{{a_kernel}}}}, {a_kernel}}, {{a_child, {{{a_copy}}}}, {a_copy}},
                   mismatch::node_kind, "1");
 }
 
 TEST(TreeTest, AMismatchInAGraphHasItsPath) {
-  expect_mismatch({{kernel}, {child, {{{kernel}, {kernel}}}}},
-                  {{kernel}, {child, {{{kernel}, {copy}}}}}, mismatch::node_kind, "1/1");
-  expect_mismatch({{child, {{{kernel}}}}, {child, {{{kernel}}}}},
-                  {{child, {{{kernel}}}}, {child, {{{kernel}, {kernel}}}}}, mismatch::node_count,
+  expect_mismatch({{a_kernel}, {a_child, {{{a_kernel}, {a_kernel}}}}},
+                  {{a_kernel}, {a_child, {{{a_kernel}, {a_copy}}}}}, mismatch::node_kind, "1/1");
+  expect_mismatch({{a_child, {{{a_kernel}}}}, {a_child, {{{a_kernel}}}}},
+                  {{a_child, {{{a_kernel}}}}, {a_child, {{{a_kernel}, {a_kernel}}}}}, mismatch::node_count,
                   "1/1");
-  expect_mismatch({{child, {{{kernel}, {kernel}}}}},
-                  {{child, {{{kernel}, {kernel, {}, {{0, {}}}}}}}}, mismatch::dependencies, "0/1");
-  expect_mismatch({{child, {{{kernel}, {copy}}}}}, {{child, {{{copy}, {kernel}}}}},
+  expect_mismatch({{a_child, {{{a_kernel}, {a_kernel}}}}},
+                  {{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}}}, mismatch::dependencies, "0/1");
+  expect_mismatch({{a_child, {{{a_kernel}, {a_copy}}}}}, {{a_child, {{{a_copy}, {a_kernel}}}}},
                   mismatch::node_order, "0/0");
 }
 
 TEST(TreeTest, C064_EqualContentInAnotherNestingIsDepth) {
-  const nodes_of two_deep{{child, {{{child, {{{kernel}}}}}}}};
-  const nodes_of one_deep{{child, {{{kernel}}}}};
+  const nodes_of two_deep{{a_child, {{{a_child, {{{a_kernel}}}}}}}};
+  const nodes_of one_deep{{a_child, {{{a_kernel}}}}};
   expect_mismatch(two_deep, one_deep, mismatch::depth, "0/0");
-  expect_mismatch(one_deep, {{kernel}}, mismatch::depth, "0");
-  expect_mismatch({{child, {{{kernel}}}}, {kernel}}, {{child, {{{kernel}, {kernel}}}}},
+  expect_mismatch(one_deep, {{a_kernel}}, mismatch::depth, "0");
+  expect_mismatch({{a_child, {{{a_kernel}}}}, {a_kernel}}, {{a_child, {{{a_kernel}, {a_kernel}}}}},
                   mismatch::depth, "1");
 }
 
 TEST(TreeTest, OtherContentIsNotAnotherNesting) {
-  expect_mismatch({{child, {{{kernel}}}}}, {{copy}}, mismatch::node_kind, "0");
-  expect_mismatch({{kernel}, {child, {{}}}}, {{kernel}}, mismatch::node_count, "1");
-  expect_mismatch({{kernel}, {child, {{{kernel}}}}}, {{child, {{{kernel}}}}, {kernel}},
+  expect_mismatch({{a_child, {{{a_kernel}}}}}, {{a_copy}}, mismatch::node_kind, "0");
+  expect_mismatch({{a_kernel}, {a_child, {{}}}}, {{a_kernel}}, mismatch::node_count, "1");
+  expect_mismatch({{a_kernel}, {a_child, {{{a_kernel}}}}}, {{a_child, {{{a_kernel}}}}, {a_kernel}},
                   mismatch::node_order, "0");
 }
 
 TEST(TreeTest, ConditionsAreComparedWhole) {
   const auto with = [](conditional_value condition, std::size_t bodies = 1) {
-    return nodes_of{{kernel}, {conditional, std::vector<nodes_of>(bodies), {}, condition}};
+    return nodes_of{{a_kernel}, {a_conditional, std::vector<nodes_of>(bodies), {}, condition}};
   };
   const conditional_value plain{0, 1, 1, 0U};
   EXPECT_FALSE(first_mismatch(tree(with(plain)), tree(with(plain))).has_value());
@@ -146,21 +146,21 @@ TEST(TreeTest, ConditionsAreComparedWhole) {
 
 TEST(TreeTest, AConditionThatNobodyKnowsIsForeign) {
   structure known, unknown;
-  known.append(conditional, {});
+  known.append(a_conditional, {});
   known.set_condition(0, {});
-  unknown.append(conditional, {});
+  unknown.append(a_conditional, {});
   EXPECT_EQ(first_mismatch(known, unknown)->why, mismatch::foreign_condition);
   EXPECT_FALSE(first_mismatch(unknown, unknown).has_value());
 }
 
 TEST(TreeTest, MessagesNameThePathAndTheCountsOfItsGraph) {
-  const node_summary found{{{{2, 1}, {1, 0}}}, copy, {}, "side"};
+  const node_summary found{{{{2, 1}, {1, 0}}}, a_copy, {}, "side"};
   EXPECT_EQ(mismatch_message({mismatch::node_count, std::nullopt, found, 9, 1, 2}),
-            "node count 1 to 2, first difference at 2[1]/1: end of the graph vs copy (tag "
+            "node count 1 to 2, first difference at 2[1]/1: end of the graph vs a_copy (tag "
             "\"side\"); enqueue the same work as in the first capture, or capture a new graph");
-  const node_summary condition{{{{4, 0}}}, conditional, {}, {}};
+  const node_summary condition{{{{4, 0}}}, a_conditional, {}, {}};
   EXPECT_EQ(mismatch_message({mismatch::foreign_condition, condition, condition, 4, 6, 6}),
-            "first difference at 4: conditional vs conditional, which cugraft did not make, so "
+            "first difference at 4: a_conditional vs a_conditional, which cugraft did not make, so "
             "that it cannot be compared; enqueue the same work as in the first capture, or capture "
             "a new graph");
 }
@@ -168,8 +168,8 @@ TEST(TreeTest, MessagesNameThePathAndTheCountsOfItsGraph) {
 TEST(TreeTest, FingerprintsTellTreesApart) {
   const auto fingerprint = [](bool nested, std::uint64_t handle) {
     graph nodes;
-    nodes.append({child, child_value{}}, {});
-    nodes.append({conditional, conditional_value{0, 1, handle, 0U}}, {});
+    nodes.append({a_child, child_value{}}, {});
+    nodes.append({a_conditional, conditional_value{0, 1, handle, 0U}}, {});
     nodes.begin_level(0, 0);
     nodes.append({node_kind::empty}, {});
     if (!nested) nodes.append({node_kind::empty}, {});
@@ -185,8 +185,8 @@ TEST(TreeTest, FingerprintsTellTreesApart) {
 TEST(TreeTest, ValuesOfChildrenAndConditions) {
   graph nodes;
   const conditional_value condition{1, 1, 3, 5U};
-  nodes.append({child, child_value{}}, {});
-  nodes.append({conditional, condition}, {});
+  nodes.append({a_child, child_value{}}, {});
+  nodes.append({a_conditional, condition}, {});
   nodes.begin_level(0, 0);
   nodes.append({node_kind::empty}, {}, "inner");
   EXPECT_EQ(nodes.top_size(), 2U);
@@ -194,7 +194,7 @@ TEST(TreeTest, ValuesOfChildrenAndConditions) {
   EXPECT_TRUE(nodes.has_parameters(0));
   EXPECT_TRUE(nodes.same(0, nodes.value(0)));
   EXPECT_EQ(std::get<conditional_value>(nodes.value(1).data), condition);
-  EXPECT_FALSE(nodes.same(1, {conditional, conditional_value{1, 1, 3, 6U}}));
+  EXPECT_FALSE(nodes.same(1, {a_conditional, conditional_value{1, 1, 3, 6U}}));
   EXPECT_EQ(nodes.tag(2), "inner");
 }
 
