@@ -13,7 +13,7 @@
 namespace cugraft::testing {
 namespace {
 
-void count_up(void* data) { ++*static_cast<std::atomic<int>*>(data); }
+void count_access(void* data) { ++*static_cast<std::atomic<int>*>(data); }
 
 class NodeAccess : public EngineSuite {
  protected:
@@ -25,7 +25,7 @@ class NodeAccess : public EngineSuite {
     add(gb, x_, value_);
     gb.tag("");
     add(gb, x_, 2);
-    gb.host_call({&count_up, &ran_});
+    gb.host_call({&count_access, &ran_});
     gb.stream().record_external(event_);
   }
 
@@ -72,7 +72,7 @@ TEST_P(NodeAccess, ParametersOfEachKindAreTold) {
   EXPECT_EQ(filled.destination, x_.data());
   EXPECT_EQ(filled.width * filled.element_size * filled.height, x_.size());
   const host_node_params called = graph_.node(host).host_params();
-  EXPECT_EQ(called.function, &count_up);
+  EXPECT_EQ(called.function, &count_access);
   EXPECT_EQ(called.user_data, &ran_);
   EXPECT_EQ(graph_.node(record).event(), event_.get());
 }
@@ -149,7 +149,7 @@ TEST_P(NodeAccess, TheSameAgainChangesNothing) {
   EXPECT_TRUE(done);
   EXPECT_EQ(done.effect, verdict::unchanged);
   EXPECT_EQ(done.rule, "");
-  EXPECT_TRUE(graph_.node(host).update({&count_up, &ran_}));
+  EXPECT_TRUE(graph_.node(host).update({&count_access, &ran_}));
   EXPECT_TRUE(graph_.node(record).update(event_));
   EXPECT_TRUE(graph_.node(fill).update(graph_.node(fill).fill_params()));
   EXPECT_EQ(graph_.generation(), 0U);
@@ -170,7 +170,7 @@ TEST_P(NodeAccess, FillsHostFunctionsAndEventsAreSet) {
   filled.width = x_.size();
   EXPECT_EQ(graph_.node(fill).update(filled).rule, "fill.1d");
   std::atomic<int> other{0};
-  EXPECT_EQ(graph_.node(host).update({&count_up, &other}).rule, "host.function");
+  EXPECT_EQ(graph_.node(host).update({&count_access, &other}).rule, "host.function");
   EXPECT_EQ(graph_.node(host).host_params().user_data, &other);
   event another(context_);
   EXPECT_EQ(graph_.node(record).update(another).rule, "event.event");
@@ -306,7 +306,7 @@ TEST_P(NodeAccess, HostFunctionsLiveUntilNobodyRunsThem) {
   EXPECT_EQ(graph_.node(host).host_params().function, nullptr);
   exec_.update();
   exec_.launch(stream_);
-  graph_.node(host).update({&count_up, &ran_});
+  graph_.node(host).update({&count_access, &ran_});
   EXPECT_FALSE(watched.expired());  // the executable still runs it
   exec_.update();
   exec_.launch(stream_);
