@@ -46,6 +46,11 @@ bool is_no_cluster(int id, const CUlaunchAttributeValue& value) noexcept {
          value.clusterDim.y == 0 && value.clusterDim.z == 0;
 }
 
+// An H200 takes a preferred cluster from a launch, and from no setter of nodes.
+bool is_for_launches_only(int id) noexcept {
+  return id == cugraft::newer::launch_attribute_preferred_cluster_dimension;
+}
+
 CUlaunchAttributeValue clamped(int id, CUlaunchAttributeValue value) noexcept {
   if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
     value.priority =
@@ -126,7 +131,8 @@ CUresult impl::graph_kernel_node_set_attribute(CUgraphNode node, CUkernelNodeAtt
   std::shared_ptr<graph_node> found;
   const kernel_operation* kernel = nullptr;
   if (const CUresult result = find_kernel_node(node, found, kernel)) return result;
-  if (!value || !is_node_attribute(attribute)) return CUDA_ERROR_INVALID_VALUE;
+  if (!value || !is_node_attribute(attribute) || is_for_launches_only(attribute))
+    return CUDA_ERROR_INVALID_VALUE;
   if (is_removal_of_cluster(*kernel, attribute, *value)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (is_no_cluster(attribute, *value)) return CUDA_SUCCESS;
   kernel_operation changed = *kernel;

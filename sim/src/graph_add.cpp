@@ -53,11 +53,13 @@ bool is_inside(const graph& wanted, const graph& around) noexcept {
 }
 
 // The graph is cloned into the node (driver-rules 1.2 L). A graph inside itself is its copy of now.
+// An H200 takes no graph that is inside a node already.
 CUresult clone_child(CUgraphNode* made, CUgraph to, const CUgraphNode* nodes, std::size_t count,
                      CUgraph content, const CUgraphEdgeData* data = nullptr) {
   std::shared_ptr<graph> original;
   if (const CUresult result = find_graph(content, original)) return result;
-  if (original->is_moved || has_memory_nodes(*original) || has_conditional_nodes(*original))
+  if (original->is_child || original->is_moved || has_memory_nodes(*original) ||
+      has_conditional_nodes(*original))
     return CUDA_ERROR_NOT_SUPPORTED;
   const std::shared_ptr<graph> copy = copy_graph(*original);
   copy->is_child = true;

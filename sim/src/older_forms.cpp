@@ -47,8 +47,9 @@ CUresult impl::stream_write_value64_v1(CUstream, CUdeviceptr, cuuint64_t, unsign
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+// As in the relaxed mode: an H200 lets other threads do what ends a global capture.
 CUresult impl::stream_begin_capture_v1(CUstream on) {
-  return stream_begin_capture(on, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  return stream_begin_capture(on, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
 CUresult impl::stream_get_capture_info_v1(CUstream of, CUstreamCaptureStatus* status,

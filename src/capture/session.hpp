@@ -37,6 +37,13 @@ struct open_conditional {
   std::vector<CUgraph> graphs;  ///< that are filled; once the node is there
 };
 
+/// A graph that was embedded into a body, to be put in place with it: no driver takes a graph out
+/// of one child node into another (docs/driver/observations.md).
+struct body_child {
+  CUgraphNode node = nullptr;  ///< null if it was tracked
+  CUgraph copy = nullptr;
+};
+
 /// An open capture or re-capture: what its streams, events and builders are, and what went in.
 ///
 /// Calls on its streams may come from any thread; everything else is for one thread at a time.
@@ -233,6 +240,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void drop() noexcept;
   void drop_bodies() noexcept;
   void discard_content() noexcept;
+  bool copy_for_body(const graph_state& child);
   call_result place(CUgraph into);
   call_result place_node(std::size_t index, CUgraph into, std::vector<CUgraphNode>& placed);
   call_result place_conditional(open_conditional& entry, CUgraphNode node,
@@ -335,6 +343,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool foreign_inside_ = false;
   captured_graph content_;  // of a body: its nodes, with those inside of child graphs
   CUgraph content_graph_ = nullptr;
+  std::vector<body_child> body_children_;
   std::string described_;                                         // of a body
   std::unordered_map<std::uint32_t, found_tree> found_children_;  // of a session that failed
   found_tree found_body_;                                         // of a body, when it is complete

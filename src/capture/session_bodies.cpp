@@ -380,6 +380,8 @@ void session_state::drop_bodies() noexcept {
 
 void session_state::discard_content() noexcept {
   if (content_graph_ != nullptr) discard_graph(*table_, std::exchange(content_graph_, nullptr));
+  for (const body_child& each : std::exchange(body_children_, {}))
+    discard_graph(*table_, each.copy);
 }
 
 }  // namespace detail

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "base/identify.hpp"
+#include "capture/failures.hpp"
 #include "capture/graph_state.hpp"
 #include "capture/session.hpp"
 #include "driver/call.hpp"
+#include "handles/context_scope.hpp"
 
 // Child graphs of a session, and what is found inside of nodes.
 
@@ -109,6 +111,20 @@ class tree_builder {
 
 namespace detail {
 
+// Of a body; a failure fails the session.
+// @return whether there is a copy
+bool session_state::copy_for_body(const graph_state& child) {
+  if (parent_ == nullptr || failure_ || comparer_ != nullptr) return false;
+  body_children_.reserve(body_children_.size() + 1);
+  const context_scope current(context::borrow(driver_of(*table_), context_));
+  CUgraph copy = nullptr;
+  const CUresult made = table_->graph_clone(&copy, child.handle);
+  if (copy != nullptr) body_children_.push_back({nullptr, copy});  // reserved
+  if (made == CUDA_SUCCESS) return true;
+  fail({mismatch::driver_failure, {made, "cuGraphClone"}});
+  return false;
+}
+
 bool session_state::embed(std::uint32_t builder, const graph_state& child, bool moves) {
   const std::lock_guard lock(mutex_);
   lane& where = lanes_[require_building(builder).lane];
@@ -121,11 +137,13 @@ bool session_state::embed(std::uint32_t builder, const graph_state& child, bool 
   CUgraphNodeParams params = {};
   params.type = CU_GRAPH_NODE_TYPE_GRAPH;
   newer::set_child_graph(params, content);
+  const bool is_copied = copy_for_body(child);
   const std::size_t notes = notes_.size();
   add_by_hand(where, node_kind::child_graph, std::move(note), params);
   foreign_inside_ |= child.has_foreign_nodes;
   if (!child.record->kept.empty() || child.record->foreign) kept_.push_back(child.record);
   const bool is_there = notes_.size() > notes;
+  if (is_copied && is_there) body_children_.back().node = notes_.back().node;
   if (!is_there && client_ && found_.size() > 0)
     found_children_.insert_or_assign(static_cast<std::uint32_t>(found_.size() - 1),
                                      found_tree{inside->structure, names_inside(*inside, *tree_)});

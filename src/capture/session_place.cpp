@@ -164,6 +164,7 @@ call_result session_state::place_node(std::size_t index, CUgraph into,
   const node_kind kind = content_.structure.kind(index);
   const auto nested = std::ranges::find(open_conditionals_, from, &open_conditional::node);
   const bool is_nested = nested != open_conditionals_.end();
+  const auto child = std::ranges::find(body_children_, from, &body_child::node);
   CUgraphNodeParams params = {};
   if (is_nested) {
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -171,6 +172,9 @@ call_result session_state::place_node(std::size_t index, CUgraph into,
     params.conditional.type = static_cast<CUgraphConditionalNodeType>(nested->value.type);
     params.conditional.size = nested->value.size;
     params.conditional.ctx = context_;
+  } else if (child != body_children_.end()) {
+    params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    params.graph.graph = child->copy;
   } else if (const auto read = params_of(*table_, from, kind, context_, params); !read.ok()) {
     return read;
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -71,6 +72,31 @@ TEST_F(Relay, CountsWhatIsAlive) {
   expect_same_counts();
   EXPECT_EQ(destroyed, 1);
   EXPECT_EQ(relay_.control().live(), cugraft_sim::live_handles{});
+}
+
+TEST_F(Relay, CountsAGraphUntilACaptureIntoItFails) {
+  const driver driver = relay_.load();
+  const context home = context::primary(driver);
+  const stream main(home);
+  const current_context current(driver, home.get());
+  const auto create =
+      reinterpret_cast<int (*)(CUgraph*, unsigned)>(driver.entry_point("cuGraphCreate", 10000));
+  const auto begin =
+      reinterpret_cast<int (*)(CUstream, CUgraph, const void*, const void*, std::size_t, int mode)>(
+          driver.entry_point("cuStreamBeginCaptureToGraph", 12030));
+  const auto end = reinterpret_cast<int (*)(CUstream, CUgraph*)>(
+      driver.entry_point("cuStreamEndCapture", 10000));
+  CUgraph into = nullptr, ended = nullptr;
+  ASSERT_EQ(create(&into, 0), 0);
+  ASSERT_EQ(begin(main.get(), into, nullptr, nullptr, 0, 1), 0);
+  ASSERT_EQ(end(main.get(), &ended), 0);
+  EXPECT_EQ(ended, into);
+  EXPECT_EQ(relay_.control().live().graphs, 1U);
+  ASSERT_EQ(begin(main.get(), into, nullptr, nullptr, 0, 1), 0);
+  EXPECT_EQ(foreign_calls(driver).stream_synchronize(main.get()), 900);
+  EXPECT_EQ(end(main.get(), &ended), 901);
+  EXPECT_EQ(relay_.control().live().graphs, 0U);
+  expect_same_counts();
 }
 
 TEST_F(Relay, CountsTheContextsOfAThread) {

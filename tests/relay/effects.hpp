@@ -153,20 +153,26 @@ struct effect<function_id::ctx_set_current> {
 template <>
 struct effect<function_id::stream_begin_capture_to_graph> {
   template <class Function, class... Arguments>
-  static CUresult run(Function function, CUstream stream, Arguments... arguments) {
-    const CUresult result = function(stream, arguments...);
-    if (result == CUDA_SUCCESS) live().captured_into_graphs.add(stream);
+  static CUresult run(Function function, CUstream stream, CUgraph graph, Arguments... arguments) {
+    const CUresult result = function(stream, graph, arguments...);
+    if (result == CUDA_SUCCESS) live().targets.put(stream, graph);
     return result;
   }
 };
 
+// A capture into a graph that there was destroys that graph if its end fails
+// (docs/driver/observations.md). The graph is forgotten before, since the driver may give the same
+// handle to another thread at once.
 template <>
 struct effect<function_id::stream_end_capture> {
   template <class Function>
   static CUresult run(Function function, CUstream stream, CUgraph* graph) {
-    const bool is_new = !live().captured_into_graphs.forget(stream);
+    const CUgraph target = live().targets.take(stream);
+    if (target == nullptr) return live().graphs.added(function(stream, graph), graph);
+    const bool was_known = live().graphs.forget(target);
     const CUresult result = function(stream, graph);
-    return is_new ? live().graphs.added(result, graph) : result;
+    if (was_known && result == CUDA_SUCCESS) live().graphs.add(target);
+    return result;
   }
 };
 

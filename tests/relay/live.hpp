@@ -60,6 +60,27 @@ class handle_set {
   std::set<Handle> handles_;
 };
 
+/// The graphs that captures were begun into, by the streams where those have to end.
+class capture_targets {
+ public:
+  void put(CUstream origin, CUgraph target) {
+    const std::lock_guard lock(mutex_);
+    targets_.insert_or_assign(origin, target);
+  }
+
+  /// Forgets the capture.
+  /// @return its graph; null if no such capture began on `origin`
+  CUgraph take(CUstream origin) {
+    const std::lock_guard lock(mutex_);
+    const auto found = targets_.extract(origin);
+    return found ? found.mapped() : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<CUstream, CUgraph> targets_;
+};
+
 /// A retained primary context.
 struct primary_context {
   CUcontext handle = nullptr;
@@ -76,8 +97,8 @@ struct live_things {
   handle_set<CUlibrary> libraries;
   handle_set<CUgraph> graphs;
   handle_set<CUgraphExec> graph_execs;
-  handle_set<CUstream> captured_into_graphs;  ///< whose capture goes into a graph that there was
-  std::atomic<std::size_t> user_objects{0};   ///< whose destructor has not run yet
+  capture_targets targets;
+  std::atomic<std::size_t> user_objects{0};  ///< whose destructor has not run yet
 
   std::mutex contexts_mutex;
   std::map<CUdevice, primary_context> contexts;

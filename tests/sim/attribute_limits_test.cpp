@@ -47,13 +47,18 @@ TEST_F(AttributeLimits, R1_4_9_ADomainMapIsTaken) {
 
 TEST_F(AttributeLimits, Facts_R1_4_11_APreferredClusterCannotBeReadBack) {
   constexpr auto preferred = static_cast<CUkernelNodeAttrID>(11);
-  CUkernelNodeAttrValue value{};
-  value.clusterDim = {1, 1, 1};
-  if (driver().version() >= 12080) {
-    EXPECT_EQ(set(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value), CUDA_SUCCESS);
-    EXPECT_EQ(set(preferred, value), CUDA_SUCCESS);
-  }
-  EXPECT_EQ(cu().graph_kernel_node_get_attribute(node(), preferred, &value),
+  std::array<CUlaunchAttribute, 2> attributes{};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[1].id = preferred;
+  for (CUlaunchAttribute& each : attributes) each.value.clusterDim = {1, 1, 1};
+  const unsigned count = driver().version() >= 12080 ? 2 : 1;
+  const CUgraph graph =
+      capture([&] { EXPECT_EQ(launch_with(first(), attributes.data(), count), CUDA_SUCCESS); });
+  const CUgraphNode made = nodes(graph).at(0);
+  CUkernelNodeAttrValue value = attributes[1].value;
+  EXPECT_EQ(cu().graph_kernel_node_get_attribute(made, preferred, &value),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu().graph_kernel_node_set_attribute(made, preferred, &value),
             CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
 #include "sim/graph_fixture.hpp"
 
 namespace cugraft_sim {
@@ -184,17 +186,31 @@ TEST_F(Facts, TwoCapturesIntoOneGraphAreIllegal) {
 }
 
 TEST_F(Facts, AFailedCaptureToGraphDestroysTheGraph) {
-  const CUgraph graph = chain(1);
-  ASSERT_EQ(cu().stream_begin_capture_to_graph(first(), graph, nullptr, nullptr, 0,
-                                               CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-            CUDA_SUCCESS);
-  ASSERT_EQ(launch(first()), CUDA_SUCCESS);
-  cu().stream_query(first());
-  EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  std::size_t count = 0;
-  EXPECT_EQ(cu().graph_get_nodes(graph, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cu().graph_destroy(graph), CUDA_ERROR_INVALID_VALUE);
-  forget(graph);
+  const auto destroyed_by = [&](const std::function<void()>& failing) {
+    const CUgraph graph = chain(1);
+    ASSERT_EQ(cu().stream_begin_capture_to_graph(first(), graph, nullptr, nullptr, 0,
+                                                 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+              CUDA_SUCCESS);
+    ASSERT_EQ(launch(first()), CUDA_SUCCESS);
+    failing();
+    std::size_t count = 0;
+    EXPECT_EQ(cu().graph_get_nodes(graph, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cu().graph_destroy(graph), CUDA_ERROR_INVALID_VALUE);
+    forget(graph);
+  };
+  destroyed_by([&] {
+    cu().stream_query(first());
+    EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  });
+  destroyed_by([&] {
+    depend(first(), second(), events_[0]);
+    EXPECT_EQ(launch(second()), CUDA_SUCCESS);
+    EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+  });
+  destroyed_by([&] {
+    on_another_thread(
+        [&] { EXPECT_EQ(failing_end(first()), CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD); });
+  });
 }
 
 TEST_F(Facts, TheGraphOfAnOpenCaptureCannotBeDestroyed) {

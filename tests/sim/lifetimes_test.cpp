@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
 #include "sim/condition_fixture.hpp"
 #include "sim/gate.hpp"
 
@@ -94,6 +97,7 @@ TEST_F(LifetimeRules, R1_3_LoadingAFunctionTwiceIsLoadingItOnce) {
 
 class LifetimeConditions : public ConditionTest {};
 
+// The driver may wait for the running work in each of the calls, so another thread lets it go on.
 TEST_F(LifetimeConditions, Facts_AnotherExecutableIsMadeWhileTheLastOneRuns) {
   gate held;
   const CUgraph graph = empty_graph();
@@ -106,12 +110,28 @@ TEST_F(LifetimeConditions, Facts_AnotherExecutableIsMadeWhileTheLastOneRuns) {
   add_kernel(made.bodies.at(0), 5);
   const CUgraphExec running = instantiate(graph);
   ASSERT_EQ(cu().graph_launch(running, first()), CUDA_SUCCESS);
+  std::jthread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    held.open();
+  });
   destroy(running);
   const CUgraphExec next = instantiate(graph);
-  held.open();
   ASSERT_EQ(cu().graph_launch(next, first()), CUDA_SUCCESS);
   ASSERT_EQ(cu().stream_synchronize(first()), CUDA_SUCCESS);
   EXPECT_EQ(values_[0], 10U);
+}
+
+TEST_F(LifetimeConditions, R7_AGraphInsideAChildNodeIsPutIntoNoBody) {
+  const CUgraph parent = empty_graph(), graph = empty_graph();
+  CUgraphNode child = nullptr, made = nullptr;
+  ASSERT_EQ(cu().graph_add_child_graph_node(&child, parent, nullptr, 0, chain(1)), CUDA_SUCCESS);
+  CUgraph inside = nullptr;
+  ASSERT_EQ(cu().graph_child_graph_node_get_graph(child, &inside), CUDA_SUCCESS);
+  const CUgraph body = add_conditional(graph, condition(graph, 1), if_kind, 1).bodies.at(0);
+  EXPECT_EQ(cu().graph_add_child_graph_node(&made, body, nullptr, 0, inside),
+            CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cu().graph_add_child_graph_node(&made, body, nullptr, 0, parent), CUDA_SUCCESS)
+      << "but the graph around it is";
 }
 
 }  // namespace
