@@ -66,8 +66,9 @@ void expect_mismatch(const nodes_of& expected, const nodes_of& found, mismatch w
 }
 
 TEST(TreeTest, NodesAreNumberedLevelByLevel) {
-  const structure nodes =
-      tree({{a_child, {{{a_kernel}, {a_child, {{{a_copy}}}}}}}, {a_kernel}, {a_conditional, {{}, {{a_kernel}}}}});
+  const structure nodes = tree({{a_child, {{{a_kernel}, {a_child, {{{a_copy}}}}}}},
+                                {a_kernel},
+                                {a_conditional, {{}, {{a_kernel}}}}});
   ASSERT_EQ(nodes.size(), 7U);
   ASSERT_EQ(nodes.level_count(), 5U);
   EXPECT_EQ(nodes.level(0).count, 3U);
@@ -94,7 +95,8 @@ TEST(TreeTest, PathsThatLeadNowhere) {
 }
 
 TEST(TreeTest, EqualTreesHaveNoMismatch) {
-  const nodes_of nodes{{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}}, {a_conditional, {{}, {}}}};
+  const nodes_of nodes{{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}},
+                       {a_conditional, {{}, {}}}};
   EXPECT_FALSE(first_mismatch(tree(nodes), tree(nodes)).has_value());
 }
 
@@ -107,10 +109,11 @@ TEST(TreeTest, AMismatchInAGraphHasItsPath) {
   expect_mismatch({{a_kernel}, {a_child, {{{a_kernel}, {a_kernel}}}}},
                   {{a_kernel}, {a_child, {{{a_kernel}, {a_copy}}}}}, mismatch::node_kind, "1/1");
   expect_mismatch({{a_child, {{{a_kernel}}}}, {a_child, {{{a_kernel}}}}},
-                  {{a_child, {{{a_kernel}}}}, {a_child, {{{a_kernel}, {a_kernel}}}}}, mismatch::node_count,
-                  "1/1");
+                  {{a_child, {{{a_kernel}}}}, {a_child, {{{a_kernel}, {a_kernel}}}}},
+                  mismatch::node_count, "1/1");
   expect_mismatch({{a_child, {{{a_kernel}, {a_kernel}}}}},
-                  {{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}}}, mismatch::dependencies, "0/1");
+                  {{a_child, {{{a_kernel}, {a_kernel, {}, {{0, {}}}}}}}}, mismatch::dependencies,
+                  "0/1");
   expect_mismatch({{a_child, {{{a_kernel}, {a_copy}}}}}, {{a_child, {{{a_copy}, {a_kernel}}}}},
                   mismatch::node_order, "0/0");
 }
@@ -156,11 +159,11 @@ TEST(TreeTest, AConditionThatNobodyKnowsIsForeign) {
 TEST(TreeTest, MessagesNameThePathAndTheCountsOfItsGraph) {
   const node_summary found{{{{2, 1}, {1, 0}}}, a_copy, {}, "side"};
   EXPECT_EQ(mismatch_message({mismatch::node_count, std::nullopt, found, 9, 1, 2}),
-            "node count 1 to 2, first difference at 2[1]/1: end of the graph vs a_copy (tag "
+            "node count 1 to 2, first difference at 2[1]/1: end of the graph vs copy (tag "
             "\"side\"); enqueue the same work as in the first capture, or capture a new graph");
   const node_summary condition{{{{4, 0}}}, a_conditional, {}, {}};
   EXPECT_EQ(mismatch_message({mismatch::foreign_condition, condition, condition, 4, 6, 6}),
-            "first difference at 4: a_conditional vs a_conditional, which cugraft did not make, so "
+            "first difference at 4: conditional vs conditional, which cugraft did not make, so "
             "that it cannot be compared; enqueue the same work as in the first capture, or capture "
             "a new graph");
 }
