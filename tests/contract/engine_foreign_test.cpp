@@ -242,8 +242,8 @@ TEST_P(EngineForeign, C086_TwoSessionsThatWaitOnEachOtherBothFail) {
   EXPECT_FALSE(stream_.is_capturing());
   EXPECT_FALSE(side_.is_capturing());
   exec_.launch(stream_);
+  stream_.synchronize();  // both write to one buffer
   other_exec.launch(side_);
-  stream_.synchronize();
   side_.synchronize();
   EXPECT_EQ(again().nodes_changed(), 0U);
 }
