@@ -163,23 +163,15 @@ class DriverTest(unittest.TestCase):
 
 
 class EngineTest(unittest.TestCase):
-    def test_an_engine_that_is_not_delivered_says_so(self):
-        done = tool.run("demo", "--driver", "sim", "--engine", "direct")
-        self.assertEqual(done.returncode, tool.USAGE)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(
-            done.stderr,
-            "cugraft: the engine direct is not delivered yet: it comes with a later version\n",
-        )
-
-    def test_compare_runs_on_every_version(self):
-        for version in ("12.4", "13.0", "13.3"):
-            status, result = tool.run_json(
-                "demo", "--driver", "sim", "--sim-version", version, "--engine", "compare"
-            )
-            self.assertEqual(status, tool.OK)
-            self.assertEqual(result["engine"], "compare")
-            self.assertIs(result["agree"], True)
+    def test_compare_and_direct_run_on_every_version(self):
+        for engine in ("compare", "direct"):
+            for version in ("12.4", "13.0", "13.3"):
+                status, result = tool.run_json(
+                    "demo", "--driver", "sim", "--sim-version", version, "--engine", engine
+                )
+                self.assertEqual(status, tool.OK)
+                self.assertEqual(result["engine"], engine)
+                self.assertIs(result["agree"], True)
 
     def test_automatic_takes_compare_where_there_is_no_native(self):
         status, result = tool.run_json("demo", "--driver", "sim", "--sim-version", "13.0")
