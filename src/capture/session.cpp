@@ -91,7 +91,8 @@ void session_state::begin() {
         still_capturing(*table_, origin_.get()) &&
         end_capture(*table_, origin_.get(), &leftover).code != CUDA_ERROR_ILLEGAL_STATE;
     if (leftover != nullptr && !is_clients(leftover)) discard_graph(*table_, leftover);
-    if (took_effect && comparer_ != nullptr) comparer_->held().ended(leftover, true);
+    if (took_effect && comparer_ != nullptr && client_->target() != nullptr)
+      comparer_->held().ended(leftover, true);
     if (client_) client_->dropped();
     throw_begin_failure(result, origin_, client_ != nullptr);
   }
@@ -317,7 +318,10 @@ void session_state::observe() noexcept {
     for (lane& each : lanes_)
       if (failure_ || !refresh(each)) return;
   } catch (const std::exception&) {
-    // for want of memory: then what foreign code did last is not seen
+    // For want of memory: then what foreign code did last is not seen, which only a capture shows.
+    if (comparer_ != nullptr && !failure_)
+      failure_ =
+          session_failure{mismatch::driver_failure, {CUDA_ERROR_OUT_OF_MEMORY, "cuGraphGetNodes"}};
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -39,7 +38,8 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   const std::size_t node = all.matched_;
   const detail::kernel_state* const launched = state_of(kernel).get();
   if (node >= expected.size() || launched == nullptr ||
-      !expected.same_launch(node, {launched, launched->parameters}, config, priority, arguments) ||
+      !expected.same_launch(node, {launched, launched->function, launched->parameters}, config,
+                            priority, arguments) ||
       !expected.follows(node, front) || expected.tag(node) != *all.tag_now_)
     return false;
   if (front.empty()) front.emplace_back();  // there is room: see add_lane
@@ -311,9 +311,7 @@ void session_state::look_for_foreign_work() {
 
 std::vector<node_summary> session_state::leaves_unjoined() const {
   const std::lock_guard lock(mutex_);
-  if (std::all_of(std::next(lanes_.begin()), lanes_.end(),
-                  [](const lane& each) { return each.joined; }))
-    return {};
+  if (lanes_.size() == 1) return {};
   const bool is_tracked = diverged_ || failure_;
   const model::structure& nodes = is_tracked ? found_ : client_->expected().structure();
   std::vector<std::uint32_t> pending;
@@ -329,7 +327,7 @@ std::vector<node_summary> session_state::leaves_unjoined() const {
   std::vector<node_summary> leaves;
   for (const lane& each : lanes_)
     for (const model::dependency& leaf : each.front)
-      if (!each.joined && each.stream != origin_ && !reached[leaf.node])
+      if (each.stream != origin_ && !reached[leaf.node])
         leaves.push_back(is_tracked ? found_summary(leaf.node)
                                     : summary_of(client_->expected(), leaf.node));
   return leaves;

@@ -78,6 +78,7 @@ class graph {
   /// A kernel as a launch names it: the owner that its nodes have, and its layout.
   struct kernel_identity {
     const void* owner;
+    CUfunction function;  ///< a node may have the owner of what it did before
     std::span<const kernel_parameter> parameters;
   };
 
@@ -178,6 +179,7 @@ inline bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
                                std::span<const detail::argument> arguments) const noexcept {
   if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
   const std::uint32_t at = slots_[node];
+  if (functions_[at] != kernel.function) return false;
   const launch_shape& shape = shapes_[at];
   const bool is_plain =
       is_plain_[at] != 0 && !config.cluster && !config.cooperative && config.attributes.empty();

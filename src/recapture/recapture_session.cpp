@@ -162,7 +162,7 @@ recapture_result run_once(const std::shared_ptr<detail::graph_state>& graph, str
 
 // What one engine cannot finish and `compare` may.
 bool is_for_compare(const recapture_failure& failure, const recapture_options& options) {
-  if (failure.used == engine::compare) return false;
+  if (failure.used == engine::compare || options.in_place) return false;
   const bool is_structural = failure.why < mismatch::rejected;
   return is_structural
              ? options.replace_structure

@@ -42,7 +42,6 @@ bool needs_the_driver(const model::node_value& before, const model::node_value& 
 class direct_engine final : public recapture_engine, private call_comparer {
  public:
   explicit direct_engine(std::shared_ptr<detail::graph_state> graph) : graph_(std::move(graph)) {}
-  ~direct_engine() override { dropped(); }
 
   engine which() const noexcept override { return engine::direct; }
 
