@@ -46,7 +46,8 @@ struct body_child {
 
 /// An open capture or re-capture: what its streams, events and builders are, and what went in.
 ///
-/// Calls on its streams may come from any thread; everything else is for one thread at a time.
+/// Calls on its streams may come from any thread, one at a time, as all else: a launch that an
+/// engine compares as it is made takes no lock.
 struct session_state final : recorder, std::enable_shared_from_this<session_state> {
   /// Nothing is begun yet.
   /// @throws usage_error  if `origin` cannot capture: it is capturing, or the legacy stream
@@ -277,7 +278,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool keeps_holding(const call_result& result);
   bool has_event(event_ref event) const;
   void note_foreign_work(const std::string& what);
-  bool look_at_lane(const lane& where);
+  bool look_at_lane(const lane& where, CUgraphNode other = nullptr);
+  void wait_as_noted(lane& where, CUevent event);
   node_summary describe_foreign(CUgraphNode node);
   void look_for_foreign_work();
   bool tracks_calls() const noexcept { return failure_ || comparer_ != nullptr; }

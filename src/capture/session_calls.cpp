@@ -94,6 +94,8 @@ void session_state::launch(stream_ref stream, const launch_config& config, const
   note.layout = layouts_.of(kernel);
   note.programmatic = is_programmatic(config);
   note.attributes = node_attributes(config, lane_of(stream).priority);
+  // Its filter is void since a stream left its session, somewhere.
+  if (is_comparing_ && thread_ == std::this_thread::get_id()) note_filter(stream, lane_of(stream));
   if (comparer_ != nullptr)
     return compare_launch(lane_of(stream), std::move(note), config, kernel, arguments);
   add_node(stream, node_kind::kernel, std::move(note),

@@ -140,7 +140,11 @@ void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, st
 
 void session_state::compare_copy(lane& where, const row_copy& rows) {
   const auto again = [&](CUstream stream) { return driver_copy(*table_, stream, rows); };
-  compare_call(where, {}, {node_kind::copy, copy_of(rows), {}}, repetition(again));
+  node_note note;
+  // A driver cannot be asked about memory that the graph allocates: see `copies_own_memory`.
+  if (copies_own_memory(rows.dst, rows.src))
+    note.memory = memory_call{.kind = node_kind::copy, .copy = copy_of(rows)};
+  compare_call(where, std::move(note), {node_kind::copy, copy_of(rows), {}}, repetition(again));
 }
 
 void session_state::compare_fill(lane& where, const row_fill& rows) {
@@ -178,9 +182,14 @@ void session_state::compare_event(lane& where, node_kind kind, event_ref event) 
 }
 
 // After a driver call on a held stream: throws if it failed and the streams are still held, so that
-// the session is unharmed; else the session has failed, and false comes back.
+// the session is unharmed; else the session has failed, and false comes back. A capture that was
+// broken before is what foreign code did.
 bool session_state::keeps_holding(const call_result& result) {
   if (result.ok()) return true;
+  if (result.code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) {
+    look_for_foreign_work();
+    if (failure_) return false;
+  }
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   const bool asked = table_->stream_is_capturing(origin_.get(), &status) == CUDA_SUCCESS;
   if (asked && status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
@@ -189,7 +198,8 @@ bool session_state::keeps_holding(const call_result& result) {
   return false;
 }
 
-// A stream that is new to the session is held like the others. If that throws, it is out again.
+// A stream that is new to the session is held like the others. If that throws, it is out again; one
+// that came into the capture all the same shows as foreign work.
 void session_state::bring_in_held(lane& made) {
   if (failure_) return;
   try {
@@ -227,20 +237,38 @@ void session_state::record_held(lane& where, event_ref event) {
   if (!failure_ && !is_recorded)
     keeps_holding({table_->event_record(event.get(), where.stream.get()), "cuEventRecord"});
   record_event(where, event.get());
+  events_.at(event.get()).is_recorded = true;
   if (!is_recorded) note_event(shared_from_this(), event);
+}
+
+// The driver waits as well, and is set back: where foreign code recorded the event elsewhere, it
+// waits for something else than cugraft knows of.
+void session_state::wait_as_noted(lane& where, CUevent event) {
+  const event_note& note = events_.at(event);
+  // Of a launch that signals an event the driver knows nothing: it is foreign work already.
+  if (failure_ || !note.is_recorded) return;
+  if (!keeps_holding(
+          {table_->stream_wait_event(where.stream.get(), event, 0), "cuStreamWaitEvent"}))
+    return;
+  const bool is_noted = look_at_lane(where, note.source->marker) && foreign_text_.empty();
+  if (is_noted)
+    keeps_holding(
+        {table_->stream_update_capture_dependencies(where.stream.get(), &where.marker, nullptr, 1,
+                                                    CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+         "cuStreamUpdateCaptureDependencies"});
 }
 
 void session_state::wait_held(stream_ref stream, event_ref event) {
   lane* const known = find_lane(stream);
+  if (known != nullptr) require_own_thread(*known);
   const bool is_own = has_event(event);
   lane& where = known != nullptr ? *known : bring_in(stream);
-  if (known == nullptr) {
-    bring_in_held(where);
-  } else if (!failure_ && !is_own &&
-             keeps_holding(
-                 {table_->stream_wait_event(stream.get(), event.get(), 0), "cuStreamWaitEvent"})) {
+  if (known == nullptr) bring_in_held(where);
+  if (is_own)
+    wait_as_noted(where, event.get());
+  else if (!failure_ && keeps_holding({table_->stream_wait_event(stream.get(), event.get(), 0),
+                                       "cuStreamWaitEvent"}))
     look_at_lane(where);  // an event that was never recorded adds nothing
-  }
   if (is_own) wait_event(where, event.get());
   if (known == nullptr) return;
   ++where.added;
@@ -252,8 +280,9 @@ void session_state::note_foreign_work(const std::string& what) {
   foreign_text_ += what;
 }
 
-// A held stream waits for its marker and for nothing else. False where the capture is over.
-bool session_state::look_at_lane(const lane& where) {
+// A held stream waits for its marker, for `other` where that is given, and for nothing else. False
+// where the capture is over.
+bool session_state::look_at_lane(const lane& where, CUgraphNode other) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   cuuint64_t id = 0;
   const CUgraphNode* nodes = nullptr;
@@ -266,7 +295,10 @@ bool session_state::look_at_lane(const lane& where) {
     return false;
   }
   const bool is_held = status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == capture_id_;
-  if (is_held && count == 1 && nodes[0] == where.marker) return true;
+  const bool is_own = count != 0 && std::all_of(nodes, nodes + count, [&](CUgraphNode each) {
+                        return each == where.marker || (other != nullptr && each == other);
+                      });
+  if (is_held && is_own) return true;
   const std::string name = identify(where.stream.get());
   if (is_held)
     note_foreign_work(name + " waits for work that is not cugraft's");

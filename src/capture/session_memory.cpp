@@ -103,7 +103,7 @@ void session_state::free(std::uint32_t builder, void* pointer) {
 // A driver takes kernels and fills of memory that another graph allocates into a capture, and
 // refuses copies (docs/driver/observations.md): an empty node stands for them, too.
 bool session_state::copies_own_memory(const void* dst, const void* src) const noexcept {
-  if (!client_ || !client_->hands_out_memory() || comparer_ != nullptr) return false;
+  if (!client_ || !client_->hands_out_memory()) return false;
   const auto is_in = [](const session_allocation& of, const void* pointer) {
     return reinterpret_cast<std::uintptr_t>(pointer) - of.address < of.bytes;
   };

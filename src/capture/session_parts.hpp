@@ -174,6 +174,7 @@ struct event_note {
   std::uint64_t added = 0;  ///< of `source`, at the record
   driver_front at;
   std::vector<model::dependency> front;
+  bool is_recorded = false;  ///< by the driver too, where calls are compared as they are made
 };
 
 /// A condition that was made in a session.

@@ -73,7 +73,7 @@ void note_failure(recapture_session& session) noexcept {
     // Where another structure is wanted it is no failure, and half of it must not be taken.
     const bool replaces =
         static_cast<const recapture_run&>(*state->client()).options.replace_structure;
-    if (state->has_failed() || (!replaces && state->has_found_mismatch()))
+    if (state->failure() || (!replaces && (state->has_failed() || state->has_found_mismatch())))
       static_cast<void>(session.try_end());
   } catch (...) {
     // of a hook, or for want of memory: the body's exception goes before it

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -33,6 +35,7 @@ class DirectEngine : public EngineSuite {
   foreign_calls calls_{driver()};
   CUdeviceptr foreign_target_ = reinterpret_cast<CUdeviceptr>(y_.data());
   float value_ = 1;
+  stream third_{context_};
   graph graph_ = capture(stream_, [&](graph_builder& gb) { body(gb); });
   graph_exec exec_ = graph_.instantiate();
 };
@@ -229,6 +232,83 @@ TEST_P(DirectEngine, CallsOfAnotherThreadFindTheSession) {
   EXPECT_EQ(session.end().nodes_changed(), 1U);
   exec_.update();
   EXPECT_EQ(run(exec_, x_), 6.0F);
+}
+
+TEST_P(DirectEngine, AForeignRecordOfTheCallersEventIsFound) {
+  const event passed(context_);
+  const auto crossing = [&](graph_builder& gb, bool is_foreign) {
+    fill_async(gb, x_.data(), 0, x_.size());
+    const graph_builder other = gb.fork(side_);
+    gb.stream().record(passed);
+    if (is_foreign) {
+      EXPECT_EQ(calls_.event_record(passed.get(), side_.get()), 0);
+    }
+    const graph_builder third = gb.fork(third_);
+    third.stream().wait(passed);
+    gb.join(std::array{other, third});
+    add(gb, x_, value_);
+  };
+  EXPECT_EQ(recapture(graph_, [&](graph_builder& gb) { crossing(gb, false); }).nodes_changed(), 0U);
+  expect_found(fail(graph_, [&](graph_builder& gb) { crossing(gb, true); }),
+               "waits for work that is not cugraft's");
+}
+
+TEST_P(DirectEngine, DamageThatShowsAtAForkIsForeignWork) {
+  const recapture_failure failure = fail(graph_, [&](graph_builder& gb) {
+    EXPECT_EQ(calls_.stream_synchronize(gb.stream().get()), 900);
+    const graph_builder other = gb.fork(side_);
+    body(gb);
+    gb.join(other);
+  });
+  expect_found(failure, "a call that a capture forbids");
+}
+
+// A node that foreign code gave another function has the owner of what it did before.
+TEST_P(DirectEngine, AnotherFunctionUnderTheSameOwnerIsAChange) {
+  const auto one = [&](graph_builder& gb) { add(gb, x_, 2); };
+  graph g = capture(stream_, one);
+  graph_exec e = g.instantiate();
+  const CUgraph scaling =
+      capture(stream_, [&](graph_builder& gb) {
+        launch(gb, {.grid = 2, .block = 32}, scale_, x_, 2.0F, static_cast<int>(count));
+      }).release();
+  EXPECT_EQ(g.update_from(scaling).nodes_changed(), 1U);
+  EXPECT_EQ(calls_.destroy(scaling), 0);
+  EXPECT_EQ(recapture(g, one).nodes_changed(), 1U);
+  e.update();
+  EXPECT_EQ(run(e, x_), 2.0F);
+}
+
+// What an older session holds is not what a newer one captured beside itself.
+TEST_P(DirectEngine, BuildersOfFormerSessionsMayBeLetGoOfInALaterOne) {
+  std::optional<graph_builder> last;
+  unsigned block = 32;
+  const auto keeping = [&](graph_builder& gb) {
+    fill_async(gb, x_.data(), 0, x_.size());
+    launch(gb, {.grid = 2, .block = block, .priority = block == 32 ? 0 : -1}, add_, x_, value_,
+           static_cast<int>(count));
+    last = gb;
+  };
+  for (const unsigned each : {64U, 32U, 64U}) {
+    block = each;
+    EXPECT_EQ(recapture(graph_, keeping).nodes_changed(), 1U);
+  }
+  exec_.update();
+  EXPECT_EQ(run(exec_, x_), 1.0F);
+}
+
+TEST_P(DirectEngine, ChangedRowsOfTheGraphsOwnMemoryAskNoDriver) {
+  std::size_t width = 16;
+  const auto rows = [&](graph_builder& gb) {
+    void* const memory = gb.allocate(256);
+    copy_2d_async(gb, memory, 64, y_.data(), 64, width, 2);
+    gb.free(memory);
+  };
+  graph g = capture(stream_, rows);
+  width = 8;
+  simulator().start_log();
+  EXPECT_EQ(recapture(g, rows).nodes_changed(), 1U);
+  for (const auto& each : simulator().take_log()) EXPECT_NE(each.function, "cuMemcpy2DAsync");
 }
 
 TEST_P(DirectEngine, LaunchesThatSignalEventsAreForeign) {

@@ -150,6 +150,22 @@ TEST_P(EngineStreams, C037_AFrontierOfSeveralNodes) {
   EXPECT_EQ(read(x_).front(), 2.0F);
 }
 
+// A fork waits for what is ahead of it, and nobody for the fork.
+TEST_P(EngineStreams, AForkOfAForkJoinsNothing) {
+  bool joins = true;
+  const auto body = [&](graph_builder& gb) {
+    const graph_builder side = gb.fork(side_);
+    add(side, x_, 1);
+    graph_builder first = side;
+    const std::vector<graph_builder> further = first.fork(1);
+    if (joins) gb.join(side);
+  };
+  graph g = capture(stream_, body);
+  EXPECT_EQ(recapture(g, body).nodes_changed(), 0U);
+  joins = false;
+  EXPECT_EQ(fail(g, body).why, mismatch::capture_unjoined);
+}
+
 TEST_P(EngineStreams, ExternalEventNodesOnSeveralStreams) {
   event third(context_);
   event* recorded = &first_;

@@ -24,7 +24,9 @@ bool needs_the_driver(const model::kernel_value& before, const model::kernel_val
   return before.function != now.function || before.block != now.block ||
          before.shared_memory_bytes != now.shared_memory_bytes ||
          now.grid.y > most_rows_of_blocks || now.grid.z > most_rows_of_blocks ||
-         now.grid.x > 0x7fffffffU || (now.attributes.cooperative && before.grid != now.grid);
+         now.grid.x > 0x7fffffffU ||
+         (before.grid != now.grid &&
+          (now.attributes.cooperative || now.attributes.cluster || !now.attributes.others.empty()));
 }
 
 bool needs_the_driver(const model::node_value& before, const model::node_value& now) {
@@ -37,6 +39,11 @@ bool needs_the_driver(const model::node_value& before, const model::node_value& 
   if (const auto* copy = std::get_if<model::copy_value>(&now.data))
     return copy->height > 1 || copy->source.address == 0 || copy->destination.address == 0;
   return now.kind != node_kind::host;
+}
+
+template <class Notes>
+void forget_last(Notes& notes, std::uint32_t position) noexcept {
+  if (!notes.empty() && notes.back().first == position) notes.pop_back();
 }
 
 class direct_engine final : public recapture_engine, private call_comparer {
@@ -85,8 +92,9 @@ class direct_engine final : public recapture_engine, private call_comparer {
   held_capture& held() noexcept override { return memory_->held; }
   call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
                       model::node_value&& now, const repetition& again) override;
-  call_result add_change(std::uint32_t position, std::string_view tag, model::node_value&& before,
-                         model::node_value&& now, const repetition& again);
+  call_result add_change(std::uint32_t position, const node_note& note, std::string_view tag,
+                         model::node_value&& before, model::node_value&& now,
+                         const repetition& again);
   std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
@@ -101,12 +109,13 @@ class direct_engine final : public recapture_engine, private call_comparer {
 };
 
 // The change of a node, as the driver has it where it was asked.
-call_result direct_engine::add_change(std::uint32_t position, std::string_view tag,
-                                      model::node_value&& before, model::node_value&& now,
-                                      const repetition& again) {
+call_result direct_engine::add_change(std::uint32_t position, const node_note& note,
+                                      std::string_view tag, model::node_value&& before,
+                                      model::node_value&& now, const repetition& again) {
   CUgraphNode aside = nullptr;
-  if (needs_the_driver(before, now)) {
-    if (const call_result asked = memory_->capture_aside(again, &aside); !asked.ok()) return asked;
+  if (!note.memory && needs_the_driver(before, now)) {
+    if (const call_result asked = memory_->capture_aside(again, note.context, &aside); !asked.ok())
+      return asked;
     if (now.kind == node_kind::copy || now.kind == node_kind::fill) {
       layout_cache none(*graph_->table);
       now.data = read_node(*graph_->table, aside, none, attribute_check::none).data;
@@ -122,6 +131,11 @@ call_result direct_engine::add_change(std::uint32_t position, std::string_view t
 call_result direct_engine::compare(std::uint32_t position, const node_note& note,
                                    std::string_view tag, model::node_value&& now,
                                    const repetition& again) {
+  // A call that threw counts as not made, and comes again. The change is noted last.
+  forget_last(outcome_.tags, position);
+  forget_last(contexts_, position);
+  if (note.context != context_) contexts_.emplace_back(position, note.context);
+  if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
   if (graph_->nodes.same(position, now)) {
     note_owner(*graph_, position, &note, outcome_);
   } else {
@@ -129,12 +143,10 @@ call_result direct_engine::compare(std::uint32_t position, const node_note& note
     if (!now.owner) now.owner = before.owner;
     if (!same_payload(before, now))
       if (const call_result asked =
-              add_change(position, tag, std::move(before), std::move(now), again);
+              add_change(position, note, tag, std::move(before), std::move(now), again);
           !asked.ok())
         return asked;
   }
-  if (note.context != context_) contexts_.emplace_back(position, note.context);
-  if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "engines/direct/direct_memory.hpp"
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "capture/failures.hpp"
@@ -19,12 +20,27 @@ direct_memory& direct_memory::of(detail::graph_state& graph, CUcontext context) 
   return *known;
 }
 
-call_result direct_memory::capture_aside(const repetition& again, CUgraphNode* node) {
-  if (!aside_) aside_.emplace(context::borrow(driver_of(*table_), context_));
+CUstream direct_memory::aside_in(CUcontext context) {
+  for (const auto& [of, aside] : aside_)
+    if (of == context) return aside.get();
+  return aside_.emplace_back(context, stream(context::borrow(driver_of(*table_), context)))
+      .second.get();
+}
+
+call_result direct_memory::capture_aside(const repetition& again, CUcontext context,
+                                         CUgraphNode* node) {
+  const CUstream aside = aside_in(context);
   captured_.reserve(captured_.size() + 1);
-  const CUstream aside = aside_->get();
   const CUresult begun = table_->stream_begin_capture(aside, CU_STREAM_CAPTURE_MODE_RELAXED);
-  const call_result asked = begun == CUDA_SUCCESS ? again(aside) : call_result{};
+  call_result asked{CUDA_ERROR_OUT_OF_MEMORY, ""};
+  try {
+    if (begun == CUDA_SUCCESS) asked = again(aside);
+  } catch (const std::bad_alloc&) {
+    CUgraph nothing = nullptr;
+    end_capture(*table_, aside, &nothing);
+    if (nothing != nullptr) captured_.push_back(nothing);  // reserved
+    throw;
+  }
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   if (!asked.ok()) static_cast<void>(table_->stream_is_capturing(aside, &status));
   CUgraph captured = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "capture/graph_state.hpp"
@@ -11,7 +11,7 @@
 namespace cugraft {
 
 /// What `direct` keeps with a graph: the capture that holds a session's streams, and a stream aside
-/// on which the driver is asked about calls that it alone can judge.
+/// in each context, on which the driver is asked about calls that it alone can judge.
 class direct_memory final : public engine_memory {
  public:
   direct_memory(const driver_table& table, CUcontext context) noexcept
@@ -20,11 +20,12 @@ class direct_memory final : public engine_memory {
 
   static direct_memory& of(detail::graph_state& graph, CUcontext context);
 
-  /// Captures one call by itself. `*node` is what it made, which lives until `forget`.
+  /// Captures one call by itself, on a stream of `context`. `*node` is what it made, which lives
+  /// until `forget`.
   /// @return the refusal of a call that would have ended any capture
   /// @throws cuda_error  for a call that failed and did nothing
   /// @throws std::bad_alloc
-  call_result capture_aside(const repetition& again, CUgraphNode* node);
+  call_result capture_aside(const repetition& again, CUcontext context, CUgraphNode* node);
 
   /// Destroys what was captured aside.
   void forget() noexcept;
@@ -34,7 +35,9 @@ class direct_memory final : public engine_memory {
  private:
   const driver_table* table_;
   CUcontext context_;
-  std::optional<stream> aside_;
+  CUstream aside_in(CUcontext context);
+
+  std::vector<std::pair<CUcontext, stream>> aside_;
   std::vector<CUgraph> captured_;
 };
 
