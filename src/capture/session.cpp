@@ -212,27 +212,18 @@ lane& session_state::lane_of(stream_ref stream) {
 // that the graph does not have, which `own` says that cugraft put in: then the session has failed,
 // and the stream's front is what it was.
 bool session_state::refresh(lane& where, bool own) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  cuuint64_t id = 0;
-  const CUgraphNode* nodes = nullptr;
-  const CUgraphEdgeData* edges = nullptr;
-  std::size_t count = 0;
-  const CUresult result = table_->stream_get_capture_info(where.stream.get(), &status, &id, nullptr,
-                                                          &nodes, &edges, &count);
-  if (result != CUDA_SUCCESS) {
-    fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
-    return false;
-  }
-  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != capture_id_) {
+  capture_answer now;
+  if (!ask(where, now)) return false;
+  if (!now.is_in(capture_id_)) {
     // Where foreign code ended the capture, its graph is gone.
-    found_unknown_ |= status != CU_STREAM_CAPTURE_STATUS_INVALIDATED && !matches_at_calls();
+    found_unknown_ |= now.status != CU_STREAM_CAPTURE_STATUS_INVALIDATED && !matches_at_calls();
     fail({mismatch::capture_invalidated,
           {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo"},
           true});
     return false;
   }
-  at_read_.nodes.assign(nodes, nodes + count);
-  at_read_.edges.assign(edges, edges + count);
+  at_read_.nodes.assign(now.nodes, now.nodes + now.count);
+  at_read_.edges.assign(now.edges, now.edges + now.count);
   if (matches_at_calls() && !read_front()) {
     fail({mismatch::unknown_node,
           {newer::error_graph_recapture_failure, "cuStreamBeginRecaptureToGraph"},
@@ -245,6 +236,15 @@ bool session_state::refresh(lane& where, bool own) {
   for (const model::dependency& each : where.front)
     matched_ = std::max<std::size_t>(matched_, each.node + 1);
   return true;
+}
+
+// False where the driver does not say, and the session has failed.
+bool session_state::ask(const lane& where, capture_answer& now) {
+  const CUresult result = table_->stream_get_capture_info(
+      where.stream.get(), &now.status, &now.id, nullptr, &now.nodes, &now.edges, &now.count);
+  if (result == CUDA_SUCCESS) return true;
+  fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
+  return false;
 }
 
 // Fills `front_read_`; false if the graph does not have one of the nodes.

@@ -292,6 +292,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   lane& bring_in(stream_ref stream);
   void take_out_last() noexcept;
   lane* find_lane(stream_ref stream) noexcept;
+  bool ask(const lane& where, capture_answer& now);
   bool refresh(lane& where, bool own = false);
   bool matches_at_calls() const noexcept { return client_ && client_->matches_at_calls(); }
   bool is_clients(CUgraph graph) const noexcept { return client_ && graph == client_->target(); }

@@ -283,26 +283,18 @@ void session_state::note_foreign_work(const std::string& what) {
 // A held stream waits for its marker, for `other` where that is given, and for nothing else. False
 // where the capture is over.
 bool session_state::look_at_lane(const lane& where, CUgraphNode other) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  cuuint64_t id = 0;
-  const CUgraphNode* nodes = nullptr;
-  const CUgraphEdgeData* edges = nullptr;
-  std::size_t count = 0;
-  const CUresult result = table_->stream_get_capture_info(where.stream.get(), &status, &id, nullptr,
-                                                          &nodes, &edges, &count);
-  if (result != CUDA_SUCCESS) {
-    fail({mismatch::driver_failure, {result, "cuStreamGetCaptureInfo"}});
-    return false;
-  }
-  const bool is_held = status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == capture_id_;
-  const bool is_own = count != 0 && std::all_of(nodes, nodes + count, [&](CUgraphNode each) {
-                        return each == where.marker || (other != nullptr && each == other);
-                      });
+  capture_answer now;
+  if (!ask(where, now)) return false;
+  const bool is_held = now.is_in(capture_id_);
+  const bool is_own =
+      now.count != 0 && std::all_of(now.nodes, now.nodes + now.count, [&](CUgraphNode each) {
+        return each == where.marker || (other != nullptr && each == other);
+      });
   if (is_held && is_own) return true;
   const std::string name = identify(where.stream.get());
   if (is_held)
     note_foreign_work(name + " waits for work that is not cugraft's");
-  else if (is_held_broken_ = status == CU_STREAM_CAPTURE_STATUS_INVALIDATED; is_held_broken_)
+  else if (is_held_broken_ = now.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED; is_held_broken_)
     note_foreign_work("a call that a capture forbids was made while " + name + " was held in one");
   else
     note_foreign_work("the capture in which " + name + " was held was ended");

@@ -139,6 +139,19 @@ struct driver_front {
   std::vector<CUgraphEdgeData> edges;
 };
 
+/// What a driver says of a stream's capture. The lists are the driver's own, until the next call.
+struct capture_answer {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+
+  bool is_in(std::uint64_t capture) const noexcept {
+    return status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id == capture;
+  }
+};
+
 /// The data of its `i`-th edge.
 inline model::edge_data edge_data_of(const driver_front& front, std::size_t i) noexcept {
   return {front.edges[i].from_port, front.edges[i].to_port, front.edges[i].type};

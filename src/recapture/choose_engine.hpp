@@ -11,7 +11,7 @@ namespace cugraft {
 /// its self-test, and that takes the graph.
 /// @throws usage_error            if the options contradict, or the engine does not take the graph
 /// @throws unsupported_error      if the driver is too old
-/// @throws not_implemented_error  for what this version does not have yet
+/// @throws not_implemented_error  if no engine can read all of the graph
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
                                                 stream_ref stream,
                                                 const recapture_options& options);
@@ -20,8 +20,7 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
 void refuse_unreadable(const detail::graph_state& graph);
 
 /// Refuses what cannot be done with the graph, whatever the engine.
-/// @throws usage_error            if the graph is borrowed and its owner's part is asked for
-/// @throws not_implemented_error  for what this version does not have yet
+/// @throws usage_error  if the graph is borrowed and its owner's part is asked for
 void refuse_options(const detail::graph_state& graph, const recapture_options& options);
 
 }  // namespace cugraft
