@@ -46,39 +46,39 @@ struct applied_node {
   bool attributes = false;
 };
 
-call_result set_node(detail::graph_state& graph, const planned_change& change,
-                     attribute_store& store, applied_node& done) {
-  const CUgraphNode node = graph.node_handles[change.node];
+call_result set_node(detail::graph_state& graph, const raw_change& change, attribute_store& store,
+                     applied_node& done) {
+  const CUgraphNode node = graph.node_handles[change.position];
   if (done.attributes) {
     if (const call_result saved = store.save(node, &done.old_attributes); !saved.ok()) {
       done.attributes = false;  // untouched
       return saved;
     }
   }
-  const call_result set = write_node(*graph.table, node, change.raw.after);
+  const call_result set = write_node(*graph.table, node, change.after);
   if (!set.ok() || !done.attributes) return set;
   return {graph.table->graph_kernel_node_copy_attributes(node, change.attributes_from),
           "cuGraphKernelNodeCopyAttributes"};
 }
 
-void put_back(detail::graph_state& graph, const planned_change& change, const applied_node& done,
+void put_back(detail::graph_state& graph, const raw_change& change, const applied_node& done,
               const std::shared_ptr<const void>& keeper) noexcept {
-  const CUgraphNode node = graph.node_handles[change.node];
+  const CUgraphNode node = graph.node_handles[change.position];
   const CUgraphNode attributes = done.attributes ? done.old_attributes : nullptr;
-  bool restored = write_node(*graph.table, node, change.raw.before).ok();
+  bool restored = write_node(*graph.table, node, change.before).ok();
   if (attributes != nullptr)
     restored &= graph.table->graph_kernel_node_copy_attributes(node, attributes) == CUDA_SUCCESS;
-  if (!restored) graph.damaged.push_back({change.node, attributes, keeper});  // reserved
+  if (!restored) graph.damaged.push_back({change.position, attributes, keeper});  // reserved
 }
 
 }  // namespace
 
-call_result apply_changes(detail::graph_state& graph, std::span<const planned_change> changes) {
+call_result apply_changes(detail::graph_state& graph, std::span<const raw_change> changes) {
   if (!changes.empty()) require_context(graph);
   std::vector<applied_node> done(changes.size());
   for (std::size_t i = 0; i < changes.size(); ++i)
     done[i].attributes = changes[i].attributes_from != nullptr &&
-                         model::attributes_differ(changes[i].raw.before, changes[i].raw.after);
+                         model::attributes_differ(changes[i].before, changes[i].after);
   graph.damaged.reserve(graph.damaged.size() + changes.size());
   const auto store = std::make_shared<attribute_store>(*graph.table);
   for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
 
+#include "capture/old_values.hpp"
 #include "cugraft/native.hpp"
-#include "model/values.hpp"
 
 namespace cugraft {
 
@@ -16,20 +14,13 @@ struct exec_values {
   /// The driver's executable; null while there is none.
   CUgraphExec handle = nullptr;
 
-  /// By node, in creation order. One old value serves all executables that were in step.
-  std::map<std::uint32_t, std::shared_ptr<const model::node_value>> old;
+  old_values old;
 
   /// The graph's structure is no longer what the executable was instantiated from.
   bool structure_changed = false;
 
   /// What the executable was instantiated from, if that is no longer the graph's.
   std::shared_ptr<const void> former_graph{};
-
-  /// Saves what the executable holds for `node`, unless an older value is there already: then
-  /// false.
-  bool save(std::uint32_t node, const std::shared_ptr<const model::node_value>& value) {
-    return old.try_emplace(node, value).second;
-  }
 };
 
 }  // namespace cugraft

@@ -238,9 +238,9 @@ void repair(executable& exec) {
   if (!exec.damaged.empty()) require_context(graph);
   while (!exec.damaged.empty()) {
     const std::uint32_t node = exec.damaged.back();
-    const auto old = exec.old.find(node);
+    const old_values::entry* const old = exec.old.find(node);
     const call_result set =
-        write(exec, node, old != exec.old.end() ? *old->second : graph.nodes.value(node));
+        write(exec, node, old != nullptr ? *old->value : graph.nodes.value(node));
     check(set.code, set.function, exec.handle);
     exec.damaged.pop_back();
   }
@@ -269,7 +269,7 @@ whole_result update_whole(executable& exec) {
     if (is_other) exec.box->undo_replace();
   } else {  // it may have been updated: the old values are set again, the new ones' owners stay
     exec.box->replace(std::move(former));
-    for (const auto& [node, value] : exec.old) exec.damaged.push_back(node);
+    for (const old_values::entry& each : exec.old.all()) exec.damaged.push_back(each.node);
   }
   const auto at = std::find(graph.node_handles.begin(), graph.node_handles.end(), info.errorNode);
   if (!result.call.ok() && at != graph.node_handles.end())

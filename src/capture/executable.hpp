@@ -72,11 +72,11 @@ instantiate_options options_of(const driver_table& table, CUgraphExec handle);
 /// @throws cuda_error  it is then the caller's
 void take(executable& exec, CUgraphExec handle, held_values held, bool is_borrowed);
 
-/// One node to be set in an executable.
+/// One node to be set in an executable; the values are the caller's.
 struct patch {
   std::uint32_t node = 0;
-  std::shared_ptr<const model::node_value> old;
-  std::shared_ptr<const model::node_value> now{};  ///< null: what the graph has
+  const model::node_value* old = nullptr;
+  const model::node_value* now = nullptr;  ///< null: what the graph has
 };
 
 struct patch_result {

@@ -6,16 +6,21 @@
 namespace cugraft {
 
 graph_edit::~graph_edit() {
-  for (const auto& [values, node] : saved_) values->old.erase(node);
+  // The last first, so that what is left stays in order.
+  for (auto saved = saved_.rbegin(); saved != saved_.rend(); ++saved)
+    saved->first->old.erase(saved->second);
 }
 
 void graph_edit::set_value(std::uint32_t node, const model::node_value& before,
-                           model::node_value after) {
+                           const model::node_value& after) {
   save_for_executables(node, before);
-  if (const auto* kernel = std::get_if<model::kernel_value>(&after.data))
-    if (kernel->arguments.size() > graph_.nodes.kernel(node).arguments.size())
-      graph_.nodes.reserve_arguments(argument_bytes_ += kernel->arguments.size());
-  values_.emplace_back(node, std::move(after));
+  const auto* const kernel = std::get_if<model::kernel_value>(&after.data);
+  if (kernel != nullptr && kernel->arguments.size() > graph_.nodes.kernel(node).arguments.size())
+    graph_.nodes.reserve_arguments(argument_bytes_ += kernel->arguments.size());
+  if (kernel != nullptr && !kernel->attributes.others.empty())
+    copies_.emplace_back(node, after);
+  else
+    values_.emplace_back(node, &after);
 }
 
 void graph_edit::save_for_executables(std::uint32_t node, const model::node_value& before) {
@@ -25,7 +30,7 @@ void graph_edit::save_for_executables(std::uint32_t node, const model::node_valu
     saved_.emplace_back(values, node);  // first: what is saved has to be known
     bool is_saved = false;
     try {
-      is_saved = values->save(node, old);
+      is_saved = values->old.add(node, old);
     } catch (...) {
       saved_.pop_back();
       throw;
@@ -44,7 +49,8 @@ void graph_edit::set_tag(std::uint32_t node, std::string tag) {
 
 void graph_edit::renew_record(owner_list kept, std::shared_ptr<const void> foreign) {
   owner_list owners = owners_of(graph_.nodes);
-  for (const auto& [node, value] : values_) owners[node] = value.owner;
+  for (const auto& [node, value] : values_) owners[node] = value->owner;
+  for (const auto& [node, value] : copies_) owners[node] = value.owner;
   for (const auto& [node, owner] : owners_) owners[node] = owner;
   record_ = make_record(std::move(owners), std::move(kept), std::move(foreign));
 }
@@ -55,7 +61,8 @@ void graph_edit::renew_foreign(std::shared_ptr<const void> foreign) {
 }
 
 void graph_edit::commit() noexcept {
-  for (auto& [node, value] : values_) graph_.nodes.assign(node, std::move(value));
+  for (const auto& [node, value] : values_) graph_.nodes.assign(node, *value);
+  for (auto& [node, value] : copies_) graph_.nodes.assign(node, std::move(value));
   for (auto& [node, owner] : owners_) graph_.nodes.set_owner(node, std::move(owner));
   for (auto& [node, tag] : tags_) graph_.nodes.set_tag(node, std::move(tag));
   if (record_) graph_.record = std::move(record_);

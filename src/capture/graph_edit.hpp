@@ -15,14 +15,19 @@ namespace cugraft {
 /// taking it cannot fail any more. Without `commit` nothing has changed.
 class graph_edit {
  public:
-  /// The graph must outlive the edit.
-  explicit graph_edit(detail::graph_state& graph) noexcept : graph_(graph) {}
+  /// The graph must outlive the edit. @param values  how many nodes get another value, at most
+  explicit graph_edit(detail::graph_state& graph, std::size_t values = 0) : graph_(graph) {
+    values_.reserve(values);
+    saved_.reserve(values * graph.executables.size());
+  }
   graph_edit(const graph_edit&) = delete;
   graph_edit& operator=(const graph_edit&) = delete;
   ~graph_edit();
 
-  /// The node does `after` from now on; executables that held `before` go on holding it.
-  void set_value(std::uint32_t node, const model::node_value& before, model::node_value after);
+  /// The node does `after` from now on, which must outlive the edit; executables that held `before`
+  /// go on holding it.
+  void set_value(std::uint32_t node, const model::node_value& before,
+                 const model::node_value& after);
 
   /// Executables that held `before` go on holding it.
   void save_for_executables(std::uint32_t node, const model::node_value& before);
@@ -43,7 +48,8 @@ class graph_edit {
 
  private:
   detail::graph_state& graph_;
-  std::vector<std::pair<std::uint32_t, model::node_value>> values_;
+  std::vector<std::pair<std::uint32_t, const model::node_value*>> values_;
+  std::vector<std::pair<std::uint32_t, model::node_value>> copies_;  // whose copying may fail
   std::vector<std::pair<std::uint32_t, std::shared_ptr<const void>>> owners_;
   std::vector<std::pair<std::uint32_t, std::string>> tags_;
   record_ptr record_;

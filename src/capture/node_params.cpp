@@ -262,16 +262,16 @@ CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept {
   return params.func != nullptr ? params.func : reinterpret_cast<CUfunction>(params.kern);
 }
 
-std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const* extra,
-                                        const model::kernel_layout& layout) {
-  std::vector<std::byte> packed;
+model::argument_bytes packed_arguments(void* const* kernel_params, void* const* extra,
+                                       const model::kernel_layout& layout) {
+  model::argument_bytes packed;
   pack_arguments_into(packed, kernel_params, extra, layout);
   return packed;
 }
 
-void pack_arguments_into(std::vector<std::byte>& packed, void* const* kernel_params,
+void pack_arguments_into(model::argument_bytes& packed, void* const* kernel_params,
                          void* const* extra, const model::kernel_layout& layout) {
-  packed.assign(layout.bytes, std::byte{0});
+  packed.assign_zeros(layout.bytes);
   if (extra == nullptr) {
     if (kernel_params != nullptr) model::pack_arguments(layout, kernel_params, packed.data());
     return;

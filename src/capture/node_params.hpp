@@ -41,11 +41,11 @@ class layout_cache {
 CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS& params) noexcept;
 
 /// The arguments of a kernel node, packed; both forms, `kernelParams` and `extra`.
-std::vector<std::byte> packed_arguments(void* const* kernel_params, void* const* extra,
-                                        const model::kernel_layout& layout);
+model::argument_bytes packed_arguments(void* const* kernel_params, void* const* extra,
+                                       const model::kernel_layout& layout);
 
 /// The same into bytes that are there.
-void pack_arguments_into(std::vector<std::byte>& packed, void* const* kernel_params,
+void pack_arguments_into(model::argument_bytes& packed, void* const* kernel_params,
                          void* const* extra, const model::kernel_layout& layout);
 
 model::copy_value copy_value_of(const CUDA_MEMCPY3D& copy) noexcept;

@@ -88,8 +88,8 @@ node_update refused(model::rule_row row) {
 record_ptr record_with(const executable& exec, std::uint32_t node, const model::node_value& now) {
   const record_ptr base = exec.record_of_graph ? exec.record_of_graph : exec.box->current();
   owner_list owners{now.owner};
-  for (const auto& [other, value] : exec.old)
-    if (other != node) owners.push_back(value->owner);
+  for (const old_values::entry& other : exec.old.all())
+    if (other.node != node) owners.push_back(other.value->owner);
   return make_record(std::move(owners), {base});
 }
 
@@ -103,14 +103,15 @@ node_update update_node(detail::graph_state& graph, std::uint32_t node, model::n
   if (is_same && is_same_owner) return result;
   repair(graph);
   attribute_source attributes(*graph.table);
-  planned_change change{node, {}, nullptr};
+  raw_change change;
+  change.position = node;
   if (model::attributes_differ(before, after))
     change.attributes_from = attributes.make(graph.node_handles[node], after);
+  change.before = before;
+  change.after = std::move(after);
   graph_edit edit(graph);
-  edit.set_value(node, before, after);
+  edit.set_value(node, before, change.after);
   if (!is_same_owner) edit.renew_record(graph.record->kept, graph.record->foreign);
-  change.raw.before = before;
-  change.raw.after = std::move(after);
   if (!is_same) {
     const call_result set = apply_changes(graph, {&change, 1});
     check(set.code, set.function, graph.node_handles[node], graph.handle);
@@ -122,8 +123,8 @@ node_update update_node(detail::graph_state& graph, std::uint32_t node, model::n
 }
 
 model::node_value value_of(const executable& exec, std::uint32_t node) {
-  const auto own = exec.old.find(node);
-  return own != exec.old.end() ? *own->second : exec.graph->nodes.value(node);
+  const old_values::entry* const own = exec.old.find(node);
+  return own != nullptr ? *own->value : exec.graph->nodes.value(node);
 }
 
 node_update override_node(executable& exec, std::uint32_t node, model::node_value after) {
@@ -137,18 +138,18 @@ node_update override_node(executable& exec, std::uint32_t node, model::node_valu
   const auto now = std::make_shared<const model::node_value>(std::move(after));
   record_list record;
   if (!is_same_owner) record.push_back(record_with(exec, node, *now));
-  const auto [entry, is_new] = exec.old.try_emplace(node, before);
-  const patch change{node, before, now};
+  const bool is_new = exec.old.add(node, before);
+  const patch change{node, before.get(), now.get()};
   const patch_result done = patch_nodes(exec, {&change, 1});
   if (!done.call.ok()) {
-    if (is_new) exec.old.erase(entry);
+    if (is_new) exec.old.erase(node);
     if (done.is_foreign) result = refused(model::rule_row::exec_origin);
     result.applied = false;
     result.code = static_cast<int>(done.call.code);
     result.function = done.call.function;
     return result;
   }
-  entry->second = now;  // from here on nothing fails
+  exec.old.find(node)->value = now;  // from here on nothing fails
   if (record.empty()) return result;
   if (!exec.record_of_graph) exec.record_of_graph = exec.box->current();
   exec.box->replace(std::move(record), exec.was_launched);

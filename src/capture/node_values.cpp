@@ -116,9 +116,9 @@ void require_same_edges(const node_place& place, const launch_config& config) {
                     "re-capture");
 }
 
-std::vector<std::byte> packed(const model::kernel_layout& layout,
-                              std::span<const detail::argument> arguments) {
-  std::vector<std::byte> bytes(layout.bytes);
+model::argument_bytes packed(const model::kernel_layout& layout,
+                             std::span<const detail::argument> arguments) {
+  model::argument_bytes bytes(layout.bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     std::memcpy(bytes.data() + layout.parameters[i].offset, arguments[i].data,
                 layout.parameters[i].size);
@@ -146,7 +146,7 @@ kernel_node_params kernel_params_of(const graph_state& graph, std::uint32_t node
   params.attributes = kernel.attributes.others;
   params.has_all_attributes = kernel.attributes.known_to == model::known::everything;
   params.parameters = kernel.layout->parameters;
-  params.arguments = kernel.arguments;
+  params.arguments.assign(kernel.arguments.begin(), kernel.arguments.end());
   return params;
 }
 

@@ -84,11 +84,11 @@ void learn(model::node_value& value, const model::attributes& read) {
 // The graph's launch attributes are the executable's too, unless some that were known differ.
 void learn(exec_values& values, std::uint32_t node, const model::node_value& now,
            const model::attributes& read) {
-  const auto old = values.old.find(node);
-  if (old == values.old.end() || model::attributes_differ(*old->second, now)) return;
-  auto learnt = std::make_shared<model::node_value>(*old->second);
+  old_values::entry* const old = values.old.find(node);
+  if (old == nullptr || model::attributes_differ(*old->value, now)) return;
+  auto learnt = std::make_shared<model::node_value>(*old->value);
   learn(*learnt, read);
-  old->second = std::move(learnt);
+  old->value = std::move(learnt);
 }
 
 // The nodes of the graph itself. A conditional node that was destroyed is nobody's any more.

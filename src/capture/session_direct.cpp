@@ -37,10 +37,13 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   const model::graph& expected = *all.expected_;
   const std::size_t node = all.matched_;
   const detail::kernel_state* const launched = state_of(kernel).get();
-  if (node >= expected.size() || launched == nullptr ||
-      !expected.same_launch(node, {launched, launched->function, launched->parameters}, config,
-                            priority, arguments) ||
-      !expected.follows(node, front) || expected.tag(node) != *all.tag_now_)
+  if (node >= expected.size() || launched == nullptr || !expected.follows(node, front) ||
+      expected.tag(node) != *all.tag_now_)
+    return false;
+  const model::graph::kernel_identity is{launched, launched->function, launched->parameters};
+  if (!expected.relaunches(node, is, config, priority, arguments)) return false;
+  if (!expected.same_launch(node, is, config, arguments) &&
+      !all.comparer_->relaunch(static_cast<std::uint32_t>(node), config.grid, arguments))
     return false;
   if (front.empty()) front.emplace_back();  // there is room: see add_lane
   front.front() = {static_cast<std::uint32_t>(node), {}};
@@ -108,7 +111,7 @@ void session_state::compare_launch(lane& where, node_note note, const launch_con
   value.block = config.block;
   value.shared_memory_bytes = config.shared_memory_bytes;
   value.attributes = *note.attributes;
-  value.arguments.resize(note.layout->bytes);
+  value.arguments.assign_zeros(note.layout->bytes);
   model::pack_arguments(*note.layout, arguments, value.arguments.data());
   const auto again = [&, priority = note.attributes->priority](CUstream stream) {
     launch_config same = config;  // on a stream of another priority

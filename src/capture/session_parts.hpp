@@ -56,6 +56,11 @@ class call_comparer {
   virtual call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
                               model::node_value&& now, const repetition& again) = 0;
 
+  /// The same of a kernel launch that is the graph's node but for its grid and the values of its
+  /// arguments, at least one of which differs. False: ask `compare`.
+  virtual bool relaunch(std::uint32_t position, dim3 grid,
+                        std::span<const detail::argument> arguments) noexcept = 0;
+
   virtual held_capture& held() noexcept = 0;
 };
 

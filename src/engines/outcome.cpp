@@ -142,24 +142,31 @@ bool same_payload(const model::node_value& before, const model::node_value& afte
   return old != nullptr && now != nullptr && same_host_function(old->function, now->function);
 }
 
-planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value now) {
-  return make_change(graph, node, tag, graph.nodes.value(node), std::move(now));
+raw_change& add_change(recapture_outcome& outcome, const detail::graph_state& graph,
+                       std::uint32_t node, std::string_view tag, model::node_value now) {
+  return add_change(outcome, graph, node, tag, graph.nodes.value(node), std::move(now));
 }
 
-planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value&& before,
-                           model::node_value&& now) {
-  planned_change change;
-  change.node = node;
-  change.raw.before = std::move(before);
-  change.raw.after = std::move(now);
+raw_change& add_change(recapture_outcome& outcome, const detail::graph_state& graph,
+                       std::uint32_t node, std::string_view tag, model::node_value&& before,
+                       model::node_value&& now) {
+  // Room for all at once: a change is large, and moving many is most of what they cost.
+  if (outcome.changes.empty()) outcome.changes.reserve(graph.nodes.size());
+  raw_change& change = outcome.changes.emplace_back();
+  change.position = node;
+  change.node = graph.node_handles[node];
+  change.before = std::move(before);
+  change.after = std::move(now);
   // Before what is known of the old launch is taken for the new one.
-  change.raw.judgement = model::judge(change.raw.before, change.raw.after);
-  keep_known_attributes(change.raw.before, change.raw.after);
-  change.raw.path = graph.nodes.structure().path_of(node);
-  change.raw.tag = tag;
-  change.raw.node = graph.node_handles[node];
+  change.judgement = model::judge(change.before, change.after);
+  try {
+    keep_known_attributes(change.before, change.after);
+    if (node >= graph.nodes.top_size()) change.path = graph.nodes.structure().path_of(node);
+    change.tag = tag;
+  } catch (...) {
+    outcome.changes.pop_back();
+    throw;
+  }
   return change;
 }
 

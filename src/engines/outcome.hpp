@@ -67,12 +67,12 @@ model::attributes attributes_now(const detail::graph_state& graph, const node_no
 /// Whether both are host functions of cugraft's that may stand for each other.
 bool same_payload(const model::node_value& before, const model::node_value& after);
 
-/// A change of `node`, judged; `before` is the graph's value.
-planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value&& before,
-                           model::node_value&& now);
-planned_change make_change(const detail::graph_state& graph, std::uint32_t node,
-                           std::string_view tag, model::node_value now);
+/// Adds a change of `node`, judged; `before` is the graph's value. If it throws, nothing was added.
+raw_change& add_change(recapture_outcome& outcome, const detail::graph_state& graph,
+                       std::uint32_t node, std::string_view tag, model::node_value&& before,
+                       model::node_value&& now);
+raw_change& add_change(recapture_outcome& outcome, const detail::graph_state& graph,
+                       std::uint32_t node, std::string_view tag, model::node_value now);
 
 /// The tag that a node has now; `note` is null where foreign code made it.
 std::string_view tag_now(const detail::graph_state& graph, const detail::session_state& session,

@@ -18,7 +18,7 @@ namespace cugraft {
 /// What a re-capture found out. The graph is as it was.
 struct recapture_outcome {
   std::optional<recapture_failure> failure;
-  std::vector<planned_change> changes;  ///< in node order
+  std::vector<raw_change> changes;  ///< in node order
   /// Nodes that do the same but are kept alive by somebody else from now on.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<const void>>> owners;
   /// Of nodes whose tag is another, as far as the engine did not leave it to the session's notes.

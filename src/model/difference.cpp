@@ -8,16 +8,17 @@
 #include <variant>
 
 #include "model/differing_fields.hpp"
+#include "model/graph.hpp"
 #include "model/update_rules.hpp"
 
 namespace cugraft::model {
 namespace {
 
-bool is_foreign(const kernel_value& kernel) noexcept {
-  return kernel.attributes.known_to != known::everything;
+bool is_foreign(const kernel_view& kernel) noexcept {
+  return kernel.attributes != nullptr && kernel.attributes->known_to != known::everything;
 }
 
-rule_row row_for(const kernel_value& before, const kernel_value& after, field which,
+rule_row row_for(const kernel_view& before, const kernel_view& after, field which,
                  const exec_traits& traits) {
   switch (which) {
     case field::function:
@@ -80,32 +81,21 @@ rule_row row_for(const free_value&, const free_value&, field, const exec_traits&
   return rule_row::memory_fixed;
 }
 
-rule_row row_for(const child_value&, const child_value&, field, const exec_traits&) {
-  return rule_row::opaque;
-}
-
-rule_row row_for(const conditional_value&, const conditional_value&, field, const exec_traits&) {
-  return rule_row::opaque;
-}
-
-rule_row row_for(const opaque_value&, const opaque_value&, field, const exec_traits&) {
-  return rule_row::opaque;
-}
-
-rule_row row_for(const node_value& before, const node_value& after, field which,
-                 const exec_traits& traits) {
-  if (which == field::parameters) return rule_row::opaque;
-  return std::visit(
-      [&](const auto& value) {
-        return row_for(value, std::get<std::remove_cvref_t<decltype(value)>>(after.data), which,
-                       traits);
-      },
-      before.data);
-}
-
 // Whether `a` says more about a change than `b`: it is stricter, or comes first in the table.
 bool outranks(rule_row a, rule_row b) noexcept {
   return rule(a).effect != rule(b).effect ? rule(a).effect > rule(b).effect : a < b;
+}
+
+judgement judgement_by(rule_row row) { return {rule(row).effect, &rule(row)}; }
+
+template <class Value>
+judgement judge_as(const Value& before, const Value& after, const exec_traits& traits) {
+  std::optional<rule_row> decides;
+  differing_fields(before, after, [&](const difference& found) {
+    const rule_row row = row_for(before, after, found.which, traits);
+    if (row != decides && (!decides || outranks(row, *decides))) decides = row;
+  });
+  return decides ? judgement_by(*decides) : judgement();
 }
 
 }  // namespace
@@ -125,13 +115,29 @@ bool attributes_differ(const node_value& before, const node_value& after) {
 }
 
 judgement judge(const node_value& before, const node_value& after, const exec_traits& traits) {
-  std::optional<rule_row> decides;
-  differing_fields(before, after, [&](const difference& found) {
-    const rule_row row = row_for(before, after, found.which, traits);
-    if (!decides || outranks(row, *decides)) decides = row;
-  });
-  if (!decides) return {};
-  return {rule(*decides).effect, &rule(*decides)};
+  if (before.data.index() != after.data.index()) return judgement_by(rule_row::opaque);
+  return std::visit(
+      [&](const auto& value) -> judgement {
+        using T = std::remove_cvref_t<decltype(value)>;
+        const T& other = std::get<T>(after.data);
+        if constexpr (std::is_same_v<T, kernel_value>)
+          return judge_as(view_of(value), view_of(other), traits);
+        else if constexpr (std::is_same_v<T, conditional_value>)
+          return value == other ? judgement() : judgement_by(rule_row::opaque);
+        else if constexpr (std::is_same_v<T, opaque_value> || std::is_same_v<T, child_value>)
+          return {};
+        else
+          return judge_as(value, other, traits);
+      },
+      before.data);
+}
+
+judgement judge(const node_value& before, const graph& graph, std::size_t node,
+                const exec_traits& traits) {
+  const auto* const kernel = std::get_if<kernel_value>(&before.data);
+  if (kernel == nullptr || graph.kind(node) != node_kind::kernel || !graph.has_parameters(node))
+    return judge(before, graph.value(node), traits);
+  return judge_as(view_of(*kernel), graph.kernel(node), traits);
 }
 
 }  // namespace cugraft::model

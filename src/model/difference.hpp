@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "model/values.hpp"
 
 namespace cugraft::model {
+
+class graph;
 
 /// The fields that the report names; docs/report.md has the table.
 enum class field : std::uint8_t {
@@ -77,5 +80,9 @@ struct judgement {
 
 /// What an executable can do about the change: the strictest rule of all fields that differ.
 judgement judge(const node_value& before, const node_value& after, const exec_traits& traits = {});
+
+/// The same where the change is to what a node of `graph` does. @pre both are of one kind
+judgement judge(const node_value& before, const graph& graph, std::size_t node,
+                const exec_traits& traits);
 
 }  // namespace cugraft::model

@@ -84,6 +84,15 @@ void differing_arguments(const kernel_view& before, const kernel_view& after, bo
       bytes == after.arguments.size() &&
       (bytes == 0 || std::memcmp(before.arguments.data(), after.arguments.data(), bytes) == 0);
   if (one_layout && same_bytes) return;
+  if (one_layout && before.layout != nullptr) {
+    for (std::uint32_t i = 0; const kernel_parameter& each : before.layout->parameters) {
+      if (std::memcmp(before.arguments.data() + each.offset, after.arguments.data() + each.offset,
+                      each.size) != 0)
+        found(field::argument, i);
+      ++i;
+    }
+    return;
+  }
   const std::uint32_t count = std::max(parameter_count(before), parameter_count(after));
   for (std::uint32_t i = 0; i < count; ++i)
     if (!same_argument(before, after, i)) found(field::argument, i);

@@ -91,12 +91,23 @@ std::uint32_t graph::add_kernel(kernel_value&& kernel) {
   return static_cast<std::uint32_t>(functions_.size() - 1);
 }
 
-void graph::assign(std::size_t node, node_value value) {
+void graph::assign(std::size_t node, const node_value& value) {
+  const auto* const kernel = std::get_if<kernel_value>(&value.data);
+  assign_as(node, value, kernel != nullptr ? attributes(kernel->attributes) : attributes());
+}
+
+void graph::assign(std::size_t node, node_value&& value) {
+  auto* const kernel = std::get_if<kernel_value>(&value.data);
+  assign_as(node, value, kernel != nullptr ? std::move(kernel->attributes) : attributes());
+}
+
+void graph::assign_as(std::size_t node, const node_value& value, attributes&& attributes) {
   const std::uint32_t at = slot(node);
   std::visit(
-      [this, at](auto& data) {
+      [&](const auto& data) {
         using T = std::remove_cvref_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, kernel_value>) assign_kernel(at, std::move(data));
+        if constexpr (std::is_same_v<T, kernel_value>)
+          assign_kernel(at, data, std::move(attributes));
         if constexpr (std::is_same_v<T, copy_value>) copies_[at] = data;
         if constexpr (std::is_same_v<T, fill_value>) fills_[at] = data;
         if constexpr (std::is_same_v<T, host_value>) hosts_[at] = data;
@@ -105,29 +116,24 @@ void graph::assign(std::size_t node, node_value value) {
         if constexpr (std::is_same_v<T, free_value>) frees_[at] = data;
       },
       value.data);
-  owners_[node] = std::move(value.owner);
+  if (owners_[node] != value.owner) owners_[node] = value.owner;
 }
 
-void graph::assign_kernel(std::uint32_t slot, kernel_value&& kernel) {
+void graph::assign_kernel(std::uint32_t slot, const kernel_value& kernel, attributes&& attributes) {
   arguments_.assign(slot, kernel.arguments);  // the only part that can fail
 
   functions_[slot] = kernel.function;
   shapes_[slot] = {kernel.grid, kernel.block, kernel.shared_memory_bytes};
-  is_plain_[slot] = is_plain(kernel.attributes) ? 1 : 0;
-  attributes_[slot] = std::move(kernel.attributes);
-  layouts_[slot] = std::move(kernel.layout);
+  is_plain_[slot] = is_plain(attributes) ? 1 : 0;
+  attributes_[slot] = std::move(attributes);
+  if (layouts_[slot] != kernel.layout) layouts_[slot] = kernel.layout;
 }
 
 kernel_value graph::copy_kernel(std::uint32_t slot) const {
   const launch_shape& shape = shapes_[slot];
   const std::span<const std::byte> bytes = arguments_[slot];
-  return {functions_[slot],
-          layouts_[slot],
-          shape.grid,
-          shape.block,
-          shape.shared_memory_bytes,
-          attributes_[slot],
-          {bytes.begin(), bytes.end()}};
+  return {functions_[slot],          layouts_[slot],    shape.grid,           shape.block,
+          shape.shared_memory_bytes, attributes_[slot], argument_bytes(bytes)};
 }
 
 kernel_view graph::view_kernel(std::uint32_t slot) const noexcept {

@@ -48,9 +48,11 @@ class graph {
   node_value value(std::size_t node) const;
 
   /// Gives the node other parameters and another owner; if it throws, the node is what it was. It
-  /// does not throw after `reserve_arguments` with what the arguments grow.
+  /// does not throw after `reserve_arguments` with what the arguments grow, unless it has to copy
+  /// attributes in `others`.
   /// @pre `value.kind` is the node's kind, and its parameters were read if the node's were
-  void assign(std::size_t node, node_value value);
+  void assign(std::size_t node, const node_value& value);
+  void assign(std::size_t node, node_value&& value);
 
   /// Room for kernel arguments of `bytes` more, so that `assign` does not fail.
   void reserve_arguments(std::size_t bytes) { arguments_.reserve(bytes); }
@@ -82,10 +84,15 @@ class graph {
     std::span<const kernel_parameter> parameters;
   };
 
-  /// Whether the node is plainly what the launch would make, in a stream of `priority`: false says
-  /// nothing yet. As many `arguments` as are given are checked against the layout.
+  /// Whether the node is plainly what the launch would make, in a stream of `priority`, but for
+  /// the grid and the arguments' values: false says nothing yet. As many `arguments` as are given
+  /// are checked against the layout.
+  bool relaunches(std::size_t node, const kernel_identity& kernel, const launch_config& config,
+                  int priority, std::span<const detail::argument> arguments) const noexcept;
+
+  /// Whether grid and values are the same too. @pre the launch `relaunches` the node
   bool same_launch(std::size_t node, const kernel_identity& kernel, const launch_config& config,
-                   int priority, std::span<const detail::argument> arguments) const noexcept;
+                   std::span<const detail::argument> arguments) const noexcept;
 
   /// The same for a node of no dependency, or of one by a plain edge: whether it is all that is in
   /// `front`.
@@ -135,7 +142,8 @@ class graph {
   form form_of(std::size_t node) const noexcept { return forms_[node]; }
   std::uint32_t slot(std::size_t node) const noexcept { return slots_[node]; }
   std::uint32_t add_kernel(kernel_value&& kernel);
-  void assign_kernel(std::uint32_t slot, kernel_value&& kernel);
+  void assign_as(std::size_t node, const node_value& value, attributes&& attributes);
+  void assign_kernel(std::uint32_t slot, const kernel_value& kernel, attributes&& attributes);
   kernel_value copy_kernel(std::uint32_t slot) const;
   kernel_view view_kernel(std::uint32_t slot) const noexcept;
 
@@ -174,24 +182,33 @@ inline bool same_bytes(const std::byte* held, const detail::argument& given) noe
 }
 
 // Here, and not in the source, since each launch of a re-capture by `direct` asks.
-inline bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
-                               const launch_config& config, int priority,
-                               std::span<const detail::argument> arguments) const noexcept {
+inline bool graph::relaunches(std::size_t node, const kernel_identity& kernel,
+                              const launch_config& config, int priority,
+                              std::span<const detail::argument> arguments) const noexcept {
   if (form_of(node) != form::kernel || owners_[node].get() != kernel.owner) return false;
   const std::uint32_t at = slots_[node];
-  if (functions_[at] != kernel.function) return false;
+  if (functions_[at] != kernel.function || arguments.size() != kernel.parameters.size())
+    return false;
   const launch_shape& shape = shapes_[at];
   const bool is_plain =
       is_plain_[at] != 0 && !config.cluster && !config.cooperative && config.attributes.empty();
-  const bool same_config = is_plain && shape.grid == config.grid && shape.block == config.block &&
-                           shape.shared_memory_bytes == config.shared_memory_bytes &&
-                           attributes_[at].priority == config.priority.value_or(priority);
-  if (!same_config || arguments.size() != kernel.parameters.size()) return false;
+  if (!is_plain || shape.block != config.block ||
+      shape.shared_memory_bytes != config.shared_memory_bytes ||
+      attributes_[at].priority != config.priority.value_or(priority))
+    return false;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].size != kernel.parameters[i].size) return false;
+  return true;
+}
+
+inline bool graph::same_launch(std::size_t node, const kernel_identity& kernel,
+                               const launch_config& config,
+                               std::span<const detail::argument> arguments) const noexcept {
+  const std::uint32_t at = slots_[node];
+  if (shapes_[at].grid != config.grid) return false;
   const std::byte* const bytes = arguments_[at].data();
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].size != kernel.parameters[i].size ||
-        !same_bytes(bytes + kernel.parameters[i].offset, arguments[i]))
-      return false;
+    if (!same_bytes(bytes + kernel.parameters[i].offset, arguments[i])) return false;
   return true;
 }
 

@@ -23,7 +23,7 @@ bool comes_first(const node_path& a, const node_path& b) {
 
 node_change format_change(const raw_change& change) {
   node_change result;
-  result.path = change.path;
+  result.path = change.path.steps.empty() ? node_path{{{change.position, 0}}} : change.path;
   result.kind = change.before.kind;
   result.name = kernel_name(change.before);
   result.tag = change.tag;

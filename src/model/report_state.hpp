@@ -17,12 +17,15 @@ namespace cugraft {
 
 /// A changed node before anything is formatted.
 struct raw_change {
-  node_path path;
+  std::uint32_t position = 0;
+  node_path path;  ///< empty: of the root's node at `position`
   model::node_value before, after;
   std::string tag;
   std::optional<recapture_status> native_status;
   CUgraphNode node = nullptr;
   model::judgement judgement;
+  /// A node of another graph that has its new launch attributes, while it is applied; or null.
+  CUgraphNode attributes_from = nullptr;
 };
 
 /// One change as the report shows it.

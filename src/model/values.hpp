@@ -13,6 +13,7 @@
 #include "cugraft/change_report.hpp"
 #include "cugraft/kernel.hpp"
 #include "cugraft/launch.hpp"
+#include "model/argument_bytes.hpp"
 #include "model/structure.hpp"
 
 /// A captured graph as plain data. Nothing here calls a driver; handles are compared, never used.
@@ -46,7 +47,7 @@ struct kernel_value {
   dim3 grid{}, block{};
   unsigned shared_memory_bytes = 0;
   model::attributes attributes{};
-  std::vector<std::byte> arguments{};  ///< `layout->bytes` in the kernel's own layout
+  argument_bytes arguments{};  ///< `layout->bytes` in the kernel's own layout
 };
 
 /// Values of CUmemorytype.

@@ -27,8 +27,7 @@ recapture_failure rejected_failure(const concluded& run, const raw_change& chang
   failure.why = mismatch::rejected;
   failure.nodes_matched = run.graph.nodes.size();
   failure.used = run.used;
-  failure.found =
-      summary_of(run.graph.nodes, run.graph.nodes.structure().position_of(change.path).value());
+  failure.found = summary_of(run.graph.nodes, change.position);
   failure.message = "the change of " + describe_node(*failure.found) +
                     " was rejected by the mismatch hook; " + graph_after_failure(loses_graph(run));
   return failure;
@@ -60,9 +59,9 @@ recapture_failure apply_failure(const concluded& run, int code, std::string func
 // The hook sees every change before anything is applied; the first that it rejects decides.
 std::optional<recapture_failure> ask_hook(const concluded& run, const recapture_outcome& outcome) {
   if (!run.options.on_mismatch) return std::nullopt;
-  for (const planned_change& change : outcome.changes)
-    if (run.options.on_mismatch(format_change(change.raw)) == hook_answer::reject)
-      return rejected_failure(run, change.raw);
+  for (const raw_change& change : outcome.changes)
+    if (run.options.on_mismatch(format_change(change)) == hook_answer::reject)
+      return rejected_failure(run, change);
   return std::nullopt;
 }
 
@@ -71,8 +70,8 @@ std::optional<recapture_failure> ask_hook(const concluded& run, const recapture_
 bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list kept,
                   const recapture_outcome& outcome) {
   bool owners_differ = !outcome.owners.empty() || !same_owners(kept, graph.record->kept);
-  for (const planned_change& change : outcome.changes)
-    owners_differ |= change.raw.before.owner != change.raw.after.owner;
+  for (const raw_change& change : outcome.changes)
+    owners_differ |= change.before.owner != change.after.owner;
   if (!owners_differ) {
     if (outcome.foreign_owner) edit.renew_foreign(outcome.foreign_owner);
     return false;
@@ -82,25 +81,19 @@ bool renew_record(const detail::graph_state& graph, graph_edit& edit, owner_list
   return true;
 }
 
-// A report with room for what `fill_report` puts in, which then cannot fail.
-std::shared_ptr<detail::report_state> make_report(const recapture_outcome& outcome) {
-  auto state = std::make_shared<detail::report_state>();
-  state->raw.reserve(outcome.changes.size());
-  return state;
-}
-
 void fill_report(detail::report_state& state, const concluded& run,
                  recapture_outcome& outcome) noexcept {
   state.used = run.used;
   state.nodes_total = run.graph.nodes.size();
   state.generation = run.graph.generation;
   state.timing = outcome.timing;
-  for (planned_change& change : outcome.changes) {
-    state.overall = std::max(state.overall, change.raw.judgement.effect);
-    change.raw.before.owner.reset();  // a report keeps nothing of the graph alive
-    change.raw.after.owner.reset();
-    state.raw.push_back(std::move(change.raw));
+  for (raw_change& change : outcome.changes) {
+    state.overall = std::max(state.overall, change.judgement.effect);
+    change.before.owner.reset();  // a report keeps nothing of the graph alive
+    change.after.owner.reset();
   }
+  state.raw = std::move(outcome.changes);
+  if (state.raw.size() < state.raw.capacity() / 2) state.raw.shrink_to_fit();
 }
 
 std::optional<recapture_failure> apply(const concluded& run, recapture_outcome& outcome,
@@ -109,9 +102,9 @@ std::optional<recapture_failure> apply(const concluded& run, recapture_outcome& 
   const auto begun = clock::now();
   const graph_context_scope current(graph);
   repair(graph);
-  graph_edit edit(graph);
-  for (const planned_change& change : outcome.changes)
-    edit.set_value(change.node, change.raw.before, change.raw.after);
+  graph_edit edit(graph, outcome.changes.size());
+  for (const raw_change& change : outcome.changes)
+    edit.set_value(change.position, change.before, change.after);
   for (auto& [node, tag] : content.tags) edit.set_tag(node, std::move(tag));
   const bool owners_changed = renew_record(graph, edit, std::move(content.kept), outcome);
   if (const call_result result = apply_changes(graph, outcome.changes); !result.ok())
@@ -142,7 +135,7 @@ void replace(const concluded& run, recapture_outcome& outcome, detail::report_st
 recapture_result conclude(const concluded& run, recapture_outcome& outcome,
                           recapture_content content) {
   if (!outcome.failure) outcome.failure = ask_hook(run, outcome);
-  std::shared_ptr<detail::report_state> report = make_report(outcome);
+  const auto report = std::make_shared<detail::report_state>();
   if (!outcome.failure && !run.options.compare_only) {
     try {
       if (outcome.replacement)

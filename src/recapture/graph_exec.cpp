@@ -49,14 +49,18 @@ void require_consistent(const executable& exec, const update_options& options) {
 // Drops what the graph took back, and judges the rest.
 std::vector<pending_change> pending_changes(executable& exec) {
   const model::graph& nodes = exec.graph->nodes;
-  std::erase_if(exec.old, [&](const auto& entry) {
-    return nodes.owner(entry.first) == entry.second->owner &&
-           nodes.same(entry.first, *entry.second);
-  });
   const model::exec_traits traits = traits_of(exec);
   std::vector<pending_change> pending;
-  for (const auto& [node, old] : exec.old)
-    pending.push_back({{node, old}, model::judge(*old, nodes.value(node), traits)});
+  std::vector<std::uint32_t> taken_back;
+  pending.reserve(exec.old.size());
+  for (const auto& [node, old] : exec.old.in_order()) {
+    const model::judgement judgement = model::judge(*old, nodes, node, traits);
+    if (judgement.rule == nullptr && nodes.owner(node) == old->owner)
+      taken_back.push_back(node);
+    else
+      pending.push_back({{node, old.get()}, judgement});
+  }
+  for (const std::uint32_t node : taken_back) exec.old.erase(node);
   return pending;
 }
 
@@ -102,6 +106,7 @@ bool try_patch(executable& exec, const std::vector<pending_change>& pending, exe
       update.refused.push_back(refusal_of(exec, change, update_method::none));
   if (!std::all_of(pending.begin(), pending.end(), &is_patchable)) return false;
   std::vector<patch> patches;
+  patches.reserve(pending.size());
   for (const pending_change& change : pending) patches.push_back(change.what);
   const patch_result result = patch_nodes(exec, patches);
   update.driver_calls += result.driver_calls;
@@ -368,8 +373,9 @@ bool graph_exec::is_current() const noexcept {
   if (!state_ || state_->handle == nullptr) return false;
   if (state_->structure_changed || !state_->are_values_known) return false;
   const model::graph& nodes = state_->graph->nodes;
-  return std::all_of(state_->old.begin(), state_->old.end(),
-                     [&](const auto& entry) { return nodes.same(entry.first, *entry.second); });
+  return std::ranges::all_of(state_->old.all(), [&](const old_values::entry& each) {
+    return nodes.same(each.node, *each.value);
+  });
 }
 
 std::uint64_t graph_exec::generation() const { return state_of(state_).generation; }

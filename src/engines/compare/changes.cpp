@@ -80,10 +80,9 @@ class collector {
   }
 
   void add(std::uint32_t position, CUgraphNode node, const node_note* note, model::node_value now) {
-    planned_change change = make_change(
-        graph_, position, tag_now(graph_, source_.session, position, note), std::move(now));
-    change.attributes_from = node;
-    outcome_.changes.push_back(std::move(change));
+    add_change(outcome_, graph_, position, tag_now(graph_, source_.session, position, note),
+               std::move(now))
+        .attributes_from = node;
   }
 
   const std::shared_ptr<const void>& owner_of(std::uint32_t position,
@@ -96,7 +95,7 @@ class collector {
   recapture_outcome& outcome_;
   const model::kernel_layout* same_own_ = nullptr;  // the last two that were found the same
   const model::kernel_layout* same_captured_ = nullptr;
-  std::vector<std::byte> arguments_;
+  model::argument_bytes arguments_;
   model::attributes attributes_;
 };
 

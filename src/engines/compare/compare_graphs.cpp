@@ -28,10 +28,8 @@ void compare_node(const detail::graph_state& graph, const model::graph& other, s
   if (!now.owner) now.owner = graph.nodes.owner(node);
   if (same_payload(graph.nodes.value(node), now)) return;  // the graph's own stays
   const std::string_view tag = other.tag(node);
-  planned_change change =
-      make_change(graph, node, tag.empty() ? graph.nodes.tag(node) : tag, std::move(now));
-  change.attributes_from = handle;
-  outcome.changes.push_back(std::move(change));
+  add_change(outcome, graph, node, tag.empty() ? graph.nodes.tag(node) : tag, std::move(now))
+      .attributes_from = handle;
 }
 
 }  // namespace

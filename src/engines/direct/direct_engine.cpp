@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #include "capture/failures.hpp"
@@ -92,9 +94,11 @@ class direct_engine final : public recapture_engine, private call_comparer {
   held_capture& held() noexcept override { return memory_->held; }
   call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
                       model::node_value&& now, const repetition& again) override;
-  call_result add_change(std::uint32_t position, const node_note& note, std::string_view tag,
-                         model::node_value&& before, model::node_value&& now,
-                         const repetition& again);
+  bool relaunch(std::uint32_t position, dim3 grid,
+                std::span<const detail::argument> arguments) noexcept override;
+  call_result note_change(std::uint32_t position, const node_note& note, std::string_view tag,
+                          model::node_value&& before, model::node_value&& now,
+                          const repetition& again);
   std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
@@ -109,9 +113,9 @@ class direct_engine final : public recapture_engine, private call_comparer {
 };
 
 // The change of a node, as the driver has it where it was asked.
-call_result direct_engine::add_change(std::uint32_t position, const node_note& note,
-                                      std::string_view tag, model::node_value&& before,
-                                      model::node_value&& now, const repetition& again) {
+call_result direct_engine::note_change(std::uint32_t position, const node_note& note,
+                                       std::string_view tag, model::node_value&& before,
+                                       model::node_value&& now, const repetition& again) {
   CUgraphNode aside = nullptr;
   if (!note.memory && needs_the_driver(before, now)) {
     if (const call_result asked = memory_->capture_aside(again, note.context, &aside); !asked.ok())
@@ -122,9 +126,8 @@ call_result direct_engine::add_change(std::uint32_t position, const node_note& n
       if (graph_->nodes.same(position, now)) return {};
     }
   }
-  planned_change change = make_change(*graph_, position, tag, std::move(before), std::move(now));
-  change.attributes_from = aside;
-  outcome_.changes.push_back(std::move(change));
+  add_change(outcome_, *graph_, position, tag, std::move(before), std::move(now)).attributes_from =
+      aside;
   return {};
 }
 
@@ -143,11 +146,29 @@ call_result direct_engine::compare(std::uint32_t position, const node_note& note
     if (!now.owner) now.owner = before.owner;
     if (!same_payload(before, now))
       if (const call_result asked =
-              add_change(position, note, tag, std::move(before), std::move(now), again);
+              note_change(position, note, tag, std::move(before), std::move(now), again);
           !asked.ok())
         return asked;
   }
   return {};
+}
+
+bool direct_engine::relaunch(std::uint32_t position, dim3 grid,
+                             std::span<const detail::argument> arguments) noexcept {
+  try {
+    model::node_value before = graph_->nodes.value(position);
+    model::node_value now = before;
+    auto& kernel = std::get<model::kernel_value>(now.data);
+    kernel.grid = grid;
+    for (std::size_t i = 0; const kernel_parameter& parameter : kernel.layout->parameters)
+      std::memcpy(kernel.arguments.data() + parameter.offset, arguments[i++].data, parameter.size);
+    if (needs_the_driver(std::get<model::kernel_value>(before.data), kernel)) return false;
+    add_change(outcome_, *graph_, position, graph_->nodes.tag(position), std::move(before),
+               std::move(now));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 recapture_outcome direct_engine::finish(detail::session_state& session) {

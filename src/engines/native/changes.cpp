@@ -81,27 +81,27 @@ launch_attribute attribute_of(const model::node_value& kernel, unsigned id) {
 }
 
 // What cannot be read back counts as not written.
-void require_attribute(const change_source& source, const planned_change& change, unsigned id) {
-  const launch_attribute wanted = attribute_of(change.raw.after, id);
-  if (wanted.value == attribute_of(change.raw.before, id).value) return;
+void require_attribute(const change_source& source, const raw_change& change, unsigned id) {
+  const launch_attribute wanted = attribute_of(change.after, id);
+  if (wanted.value == attribute_of(change.before, id).value) return;
   CUkernelNodeAttrValue read = {};
   const CUresult result = source.graph.table->graph_kernel_node_get_attribute(
-      source.copy.node(change.node), static_cast<CUkernelNodeAttrID>(id), &read);
+      source.copy.node(change.position), static_cast<CUkernelNodeAttrID>(id), &read);
   launch_attribute found{.id = id};
   static_assert(sizeof found.value == sizeof read);
   std::memcpy(found.value.data(), &read, sizeof read);
-  if (result != CUDA_SUCCESS || found.value != wanted.value) throw not_written{change.node};
+  if (result != CUDA_SUCCESS || found.value != wanted.value) throw not_written{change.position};
 }
 
 // Launch attributes are copied from the working copy, so they have to be there.
-void require_attributes(const change_source& source, const planned_change& change) {
-  if (!model::attributes_differ(change.raw.before, change.raw.after)) return;
-  const CUgraphNode copied = source.copy.node(change.node);
+void require_attributes(const change_source& source, const raw_change& change) {
+  if (!model::attributes_differ(change.before, change.after)) return;
+  const CUgraphNode copied = source.copy.node(change.position);
   const model::node_value read =
       read_node(*source.graph.table, copied, source.session.layouts(), attribute_check::semantic);
-  if (model::attributes_differ(read, change.raw.after)) throw not_written{change.node};
-  const auto& before = std::get<model::kernel_value>(change.raw.before.data).attributes;
-  const auto& after = std::get<model::kernel_value>(change.raw.after.data).attributes;
+  if (model::attributes_differ(read, change.after)) throw not_written{change.position};
+  const auto& before = std::get<model::kernel_value>(change.before.data).attributes;
+  const auto& after = std::get<model::kernel_value>(change.after.data).attributes;
   if (before.known_to != model::known::everything || after.known_to != model::known::everything)
     return;  // of a foreign launch nobody knows the others
   for (const launch_attribute& each : before.others) require_attribute(source, change, each.id);
@@ -110,13 +110,13 @@ void require_attributes(const change_source& source, const planned_change& chang
 
 // Whether the copy holds what the callback said, by the first node that it told of.
 bool is_written(const change_source& source, const recapture_outcome& outcome) {
-  const auto told = std::find_if(
-      outcome.changes.begin(), outcome.changes.end(),
-      [](const planned_change& change) { return change.raw.native_status.has_value(); });
+  const auto told =
+      std::find_if(outcome.changes.begin(), outcome.changes.end(),
+                   [](const raw_change& change) { return change.native_status.has_value(); });
   if (told == outcome.changes.end()) return true;
-  const model::node_value read = read_node(*source.graph.table, source.copy.node(told->node),
+  const model::node_value read = read_node(*source.graph.table, source.copy.node(told->position),
                                            source.session.layouts(), attribute_check::none);
-  return model::differences(read, told->raw.after).empty();
+  return model::differences(read, told->after).empty();
 }
 
 // One node tells of all: the driver either keeps them or makes them anew.
@@ -191,12 +191,12 @@ copy_content collect_changes(const change_source& source, std::vector<native_row
       if (payload_of(before) == nullptr) note_owner(source.graph, node, note, outcome);
       continue;
     }
-    planned_change change = make_change(
-        source.graph, node, tag_now(source.graph, source.session, node, note), std::move(now));
-    if (row != nullptr) change.raw.native_status = row->status;
+    raw_change& change =
+        add_change(outcome, source.graph, node, tag_now(source.graph, source.session, node, note),
+                   std::move(now));
+    if (row != nullptr) change.native_status = row->status;
     change.attributes_from = source.copy.node(node);
     require_attributes(source, change);
-    outcome.changes.push_back(std::move(change));
   }
   content.is_written = is_written(source, outcome);
   return content;

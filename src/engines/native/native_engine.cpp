@@ -183,7 +183,7 @@ void native_engine::collect(detail::session_state& session, recapture_outcome& o
     if (!graph_itself_) return;
     // What was written is written once more, whether the driver did it or not (rules 3.3, 2);
     // attributes are there.
-    for (planned_change& change : outcome.changes) change.attributes_from = nullptr;
+    for (raw_change& change : outcome.changes) change.attributes_from = nullptr;
     if (const auto node = moved_memory(session))
       fail([&] {
         return unusable(fmt::format("gave the memory of node {} another address", *node));

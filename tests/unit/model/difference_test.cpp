@@ -55,7 +55,8 @@ TEST(KernelDifferenceTest, ArgumentsByIndex) {
 
 TEST(KernelDifferenceTest, BytesBetweenParametersMeanNothing) {
   const kernel_value kernel = kernel_of(0x51, layout_of("f", {1, 8}));
-  EXPECT_THAT(edited(kernel, [](kernel_value& k) { k.arguments[4] = std::byte{0xff}; }), IsEmpty());
+  EXPECT_THAT(edited(kernel, [](kernel_value& k) { k.arguments.data()[4] = std::byte{0xff}; }),
+              IsEmpty());
 }
 
 TEST(KernelDifferenceTest, AnotherLayoutIsAnotherFunctionWithOtherArguments) {
@@ -75,11 +76,11 @@ TEST(KernelDifferenceTest, EqualLayoutsOfTwoReadsAreOne) {
 TEST(KernelDifferenceTest, WithoutALayoutAllBytesAreOneArgument) {
   kernel_value bare;
   bare.function = handle<CUfunction>(0x51);
-  bare.arguments.resize(16);
+  bare.arguments.assign_zeros(16);
   EXPECT_THAT(edited(bare, [](auto&) {}), IsEmpty());
-  EXPECT_THAT(edited(bare, [](kernel_value& k) { k.arguments[9] = std::byte{1}; }),
+  EXPECT_THAT(edited(bare, [](kernel_value& k) { k.arguments.data()[9] = std::byte{1}; }),
               ElementsAre(Is(field::argument, 0U)));
-  EXPECT_THAT(edited(bare, [](kernel_value& k) { k.arguments.clear(); }),
+  EXPECT_THAT(edited(bare, [](kernel_value& k) { k.arguments.assign_zeros(0); }),
               ElementsAre(Is(field::argument, 0U)));
 }
 

@@ -37,7 +37,7 @@ inline kernel_value kernel_of(std::uintptr_t function,
                               std::shared_ptr<const kernel_layout> layout) {
   kernel_value result;
   result.function = handle<CUfunction>(function);
-  result.arguments.resize(layout->bytes);
+  result.arguments.assign_zeros(layout->bytes);
   result.layout = std::move(layout);
   result.grid = dim3(64);
   result.block = dim3(128);
