@@ -66,9 +66,11 @@ std::span<const std::size_t> chain_sizes() noexcept {
   return sizes;
 }
 
-std::span<const int> changed_shares() noexcept {
-  static constexpr std::array shares{0, 1, 10, 100};
-  return shares;
+std::span<const share> shares() noexcept {
+  static constexpr std::array all{share{"0_per_cent", 0, false}, share{"one", 0, true},
+                                  share{"1_per_cent", 1, false}, share{"10_per_cent", 10, false},
+                                  share{"100_per_cent", 100, false}};
+  return all;
 }
 
 // Where a line from 0 to `chosen` passes a whole number between i and i + 1.
@@ -80,7 +82,8 @@ int rounds_of(std::size_t size) noexcept {
   return static_cast<int>(std::clamp<std::size_t>(20480 / size, 10, 200));
 }
 
-std::size_t changed_nodes(std::size_t size, int per_cent) noexcept {
+std::size_t share::of(std::size_t size) const noexcept {
+  if (is_one) return 1;
   if (per_cent == 0) return 0;
   return std::max<std::size_t>(1, size * static_cast<std::size_t>(per_cent) / 100);
 }

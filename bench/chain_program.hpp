@@ -51,8 +51,18 @@ class chain_program {
 /// Sizes of chains, in nodes.
 std::span<const std::size_t> chain_sizes() noexcept;
 
-/// Shares of changed nodes, in per cent.
-std::span<const int> changed_shares() noexcept;
+/// How many of the nodes change.
+struct share {
+  const char* name;  ///< in ids
+  int per_cent;      ///< 0 of "one"
+  bool is_one;
+
+  /// Of `size` nodes; at least one unless it is none.
+  std::size_t of(std::size_t size) const noexcept;
+};
+
+/// None, one, 1, 10 and 100 per cent.
+std::span<const share> shares() noexcept;
 
 /// Whether the `i`-th of `size` is one of `chosen`, which are evenly spread.
 bool is_evenly_chosen(std::size_t i, std::size_t chosen, std::size_t size) noexcept;
@@ -61,8 +71,5 @@ bool is_evenly_chosen(std::size_t i, std::size_t chosen, std::size_t size) noexc
 /// repeats until the measured part of the loop has taken long enough, and the part that is not
 /// measured may take a hundred times as long.
 int rounds_of(std::size_t size) noexcept;
-
-/// How many of `size` nodes are `per_cent` of them; at least one unless it is none.
-std::size_t changed_nodes(std::size_t size, int per_cent) noexcept;
 
 }  // namespace cugraft::bench

@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
   }
   add_capture_benchmarks();
   add_recapture_benchmarks();
-  add_update_benchmarks();
+  add_executable_benchmarks();
   add_step_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -10,8 +10,8 @@
 namespace cugraft::bench {
 namespace {
 
-void recapture_chain(benchmark::State& state, engine with, std::size_t size, int per_cent) {
-  chain_program program(size, changed_nodes(size, per_cent));
+void recapture_chain(benchmark::State& state, engine with, std::size_t size, const share& changed) {
+  chain_program program(size, changed.of(size));
   graph graph = program.capture_now();
   for (auto _ : state) {
     program.next_round();
@@ -26,10 +26,10 @@ void add_recapture_benchmarks() {
   std::vector<engine> measured{engine::compare, engine::direct};
   if (measured_driver().supports(feature::recapture_to_graph)) measured.push_back(engine::native);
   for (const engine with : measured)
-    for (const int per_cent : changed_shares())
+    for (const share& changed : shares())
       for (const std::size_t size : chain_sizes())
-        add(fmt::format("recapture.{}_{}_per_cent.{}", to_string(with), per_cent, size),
-            [=](benchmark::State& state) { recapture_chain(state, with, size, per_cent); });
+        add(fmt::format("recapture.{}_{}.{}", to_string(with), changed.name, size),
+            [=](benchmark::State& state) { recapture_chain(state, with, size, changed); });
 }
 
 }  // namespace cugraft::bench

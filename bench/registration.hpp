@@ -25,7 +25,7 @@ benchmark::internal::Benchmark* add(const std::string& id, Function function) {
 /// What the files of benchmarks add; called once.
 void add_capture_benchmarks();
 void add_recapture_benchmarks();
-void add_update_benchmarks();
+void add_executable_benchmarks();
 void add_step_benchmarks();
 
 }  // namespace cugraft::bench

@@ -17,11 +17,11 @@ namespace {
 struct step_case {
   step_shape shape;
   std::size_t size;
-  int per_cent;
+  share changed;
 };
 
 step_program make_program(const step_case& of) {
-  step_program program(of.shape, of.size, changed_nodes(of.size, of.per_cent));
+  step_program program(of.shape, of.size, of.changed.of(of.size));
   program.make_current();
   return program;
 }
@@ -113,7 +113,7 @@ void recapture_step(benchmark::State& state, const step_case& of, const recaptur
 template <class Step>
 benchmark::internal::Benchmark* add_step(const char* way, const step_case& of, Step step) {
   const std::string id =
-      fmt::format("step.{}_{}_{}_per_cent.{}", to_string(of.shape), way, of.per_cent, of.size);
+      fmt::format("update.{}_{}_{}.{}", to_string(of.shape), way, of.changed.name, of.size);
   return add(id, [=](benchmark::State& state) { step(state, of); })
       ->UseManualTime()
       ->Iterations(rounds_of(of.size));
@@ -147,6 +147,13 @@ void add_updated(const step_case& of) {
   add_direct(of);
 }
 
+// The ways that are compared with the manual one by what people call.
+void add_large(const step_case& of) {
+  add_manual("manual", of, manual_way::update);
+  add_compare("calls", of, attribute_check::semantic, false);
+  add_direct(of);
+}
+
 void add_instantiated(const step_case& of) {
   add_manual("instantiated", of, manual_way::instantiate);
   auto* const semantic = add_compare("semantic", of, attribute_check::semantic, true);
@@ -159,15 +166,19 @@ void add_instantiated(const step_case& of) {
 }  // namespace
 
 void add_step_benchmarks() {
-  for (const std::size_t size : chain_sizes()) {
-    add_step("eager", {step_shape::chain, size, 10}, &eager_step);
-    add_manual("instantiated", {step_shape::chain, size, 10}, manual_way::instantiate);
-    for (const step_shape shape : {step_shape::chain, step_shape::mix})
-      for (const int per_cent : changed_shares()) add_updated({shape, size, per_cent});
+  for (const share& changed : shares()) {
+    for (const step_shape shape : {step_shape::chain, step_shape::mix, step_shape::decode})
+      for (const std::size_t size : chain_sizes()) add_updated({shape, size, changed});
+    add_large({step_shape::chain, 16384, changed});
+    add_instantiated({step_shape::copy_2d, 1024, changed});
   }
-  for (const int per_cent : changed_shares())
-    add_instantiated({step_shape::copy_2d, 1024, per_cent});
-  add_instantiated({step_shape::allocation, 1024, 10});
+  const share some = shares()[3];
+  for (const std::size_t size : chain_sizes()) {
+    for (const step_shape shape : {step_shape::chain, step_shape::mix, step_shape::decode})
+      add_step("eager", {shape, size, some}, &eager_step);
+    add_manual("instantiated", {step_shape::chain, size, some}, manual_way::instantiate);
+  }
+  add_instantiated({step_shape::allocation, 1024, some});
 }
 
 }  // namespace cugraft::bench

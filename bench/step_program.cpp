@@ -4,7 +4,9 @@
 namespace cugraft::bench {
 namespace {
 
-constexpr std::size_t layer_size = 16;  // of a mix: half of it on each of the two streams
+constexpr std::size_t mix_layer = 16;     // half of it on each of the two streams
+constexpr std::size_t decode_layer = 13;  // as the demo's: the last two on the second stream
+constexpr std::size_t decode_kernels = 11;
 constexpr std::size_t copied_bytes = sizeof(float);
 constexpr unsigned block = 32;
 
@@ -18,6 +20,8 @@ const char* to_string(step_shape shape) noexcept {
       return "chain";
     case step_shape::mix:
       return "mix";
+    case step_shape::decode:
+      return "decode";
     case step_shape::copy_2d:
       return "copy_2d";
     default:
@@ -44,6 +48,8 @@ void step_program::make_current() const {
 step_program::action step_program::action_of(std::size_t node) const noexcept {
   if (shape_ == step_shape::mix && node % 10 == 9)
     return node % 20 == 9 ? action::copy : action::fill;
+  if (shape_ == step_shape::decode && is_beside(node))
+    return node % decode_layer == decode_kernels ? action::copy : action::fill;
   if (shape_ == step_shape::copy_2d && node == size_ / 2) return action::copy_2d;
   if (shape_ == step_shape::allocation && node == 0) return action::allocation;
   if (shape_ == step_shape::allocation && node + 1 == size_) return action::release;
@@ -68,19 +74,29 @@ float* step_program::target_of(std::size_t node) const noexcept {
   return copied_.as<float>() + 2 * node + (changes(node) ? round_ % 2 : 0);
 }
 
+// Nodes from a fork to its join; 0 where there are none.
+std::size_t step_program::layer() const noexcept {
+  if (shape_ == step_shape::mix) return mix_layer;
+  return shape_ == step_shape::decode ? decode_layer : 0;
+}
+
+bool step_program::is_beside(std::size_t node) const noexcept {
+  if (shape_ == step_shape::mix) return node % mix_layer >= mix_layer / 2;
+  return shape_ == step_shape::decode && node % decode_layer >= decode_kernels;
+}
+
 bool step_program::begins_layer(std::size_t node) const noexcept {
-  return shape_ == step_shape::mix && node % layer_size == 0;
+  return layer() != 0 && node % layer() == 0;
 }
 
 bool step_program::ends_layer(std::size_t node) const noexcept {
-  return shape_ == step_shape::mix && (node % layer_size == layer_size - 1 || node + 1 == size_);
+  return layer() != 0 && (node % layer() == layer() - 1 || node + 1 == size_);
 }
 
 void step_program::enqueue_raw() const {
   for (std::size_t i = 0; i < size_; ++i) {
     if (begins_layer(i)) link_raw(origin_.get(), side_.get());
-    const bool is_beside = shape_ == step_shape::mix && i % layer_size >= layer_size / 2;
-    enqueue_raw(i, is_beside ? side_.get() : origin_.get());
+    enqueue_raw(i, is_beside(i) ? side_.get() : origin_.get());
     if (ends_layer(i)) link_raw(side_.get(), origin_.get());
   }
 }
@@ -137,14 +153,14 @@ void step_program::copy_2d_raw(CUstream stream) const {
 }
 
 void step_program::enqueue(graph_builder& builder) const {
-  if (shape_ != step_shape::mix) {
+  if (layer() == 0) {
     for (std::size_t i = 0; i < size_; ++i) enqueue(i, builder);
     return;
   }
-  for (std::size_t begin = 0; begin < size_; begin += layer_size) {
+  for (std::size_t begin = 0; begin < size_; begin += layer()) {
     const graph_builder beside = builder.fork(side_);
-    for (std::size_t i = begin; i < begin + layer_size && i < size_; ++i)
-      enqueue(i, i - begin < layer_size / 2 ? builder.stream() : beside.stream());
+    for (std::size_t i = begin; i < begin + layer() && i < size_; ++i)
+      enqueue(i, is_beside(i) ? beside.stream() : builder.stream());
     builder.join(beside);
   }
 }

@@ -13,6 +13,7 @@ namespace cugraft::bench {
 enum class step_shape {
   chain,       ///< kernels on one stream
   mix,         ///< two streams that fork and join; every tenth node is a copy or a fill
+  decode,      ///< the demo's layers: eleven kernels, a copy and a fill beside them
   copy_2d,     ///< a chain with a two-dimensional copy in the middle
   allocation,  ///< a chain between an allocation and its release
 };
@@ -38,7 +39,7 @@ class step_program {
   /// Enqueues the step with the driver's own calls, on `stream` of the program.
   void enqueue_raw() const;
 
-  /// The same with cugraft's calls. @pre the shape is a chain or a mix
+  /// The same with cugraft's calls. @pre the shape is a chain, a mix or a decode loop
   void enqueue(graph_builder& builder) const;
 
   /// Makes the program's context current, as the driver's own calls need it.
@@ -51,6 +52,8 @@ class step_program {
   bool changes(std::size_t node) const noexcept;
   std::uint32_t value_of(std::size_t node) const noexcept { return changes(node) ? round_ : 0; }
   float* target_of(std::size_t node) const noexcept;
+  std::size_t layer() const noexcept;
+  bool is_beside(std::size_t node) const noexcept;
   bool begins_layer(std::size_t node) const noexcept;
   bool ends_layer(std::size_t node) const noexcept;
   void enqueue_raw(std::size_t node, CUstream stream) const;

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 MEASURED = "measured_part"
-SHAPES = {"simulator": ("chain", "fork-join", "conditions"), "recapture": ("chain",)}
+SHAPES = {"simulator": ("chain", "fork-join", "conditions"), "recapture": ("chain", "layers")}
 
 
 def instructions_of_parts(folder: pathlib.Path) -> list[int]:

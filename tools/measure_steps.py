@@ -20,9 +20,10 @@ import statistics
 import subprocess
 import sys
 
-ID = re.compile(r"step\.(?P<shape>\w+?)_(?P<way>[a-z]+)_(?P<share>\d+)_per_cent\.(?P<size>\d+)")
+ID = re.compile(r"update\.(?P<shape>\w+?)_(?P<way>[a-z]+)_(?P<share>one|\d+_per_cent)\.(?P<size>\d+)")
 BY_HAND = ("manual", "instantiated")  # the first that was measured is compared with
-BY_CUGRAFT = ("semantic", "none", "calls")
+BY_CUGRAFT = ("direct", "calls", "semantic", "none")
+SHARES = ("0_per_cent", "one", "1_per_cent", "10_per_cent", "100_per_cent")
 WAYS = ("eager", *reversed(BY_HAND), *BY_CUGRAFT)
 PARTS = ("body", "begin_end", "compare", "apply", "rest", "update", "instantiate", "launch",
          "destroy")  # fmt: skip
@@ -31,7 +32,7 @@ Ways: `manual` captures with the driver's own calls, updates with `cuGraphExecUp
 destroys the capture; `instantiated` makes a new executable instead, as is needed where the update
 is refused. `semantic` and `none` re-capture the same raw calls with the engine `compare` and that
 `attribute_check`, update and launch; `calls` re-captures cugraft's own calls, whose attributes are
-known without reading them. Ratios say how many times faster than the manual way.
+known without reading them; `direct` compares those calls as they are made. Ratios say how many times faster than the manual way.
 Times are host microseconds a step; the device is waited for outside."""
 PARTS_LEGEND = """\
 `body`: the calls of the step. `begin_end`: begin and end of the capture. `compare`: reading back,
@@ -61,7 +62,7 @@ class Case:
         if found is None:
             raise ValueError(f"not the id of a step: {name}")
         self.shape, self.way = found["shape"], found["way"]
-        self.share, self.size = int(found["share"]), int(found["size"])
+        self.share, self.size = SHARES.index(found["share"]), int(found["size"])
         self.times: list[float] = []
         self.parts: dict[str, list[float]] = {}
         self.refusal = ""
@@ -78,6 +79,10 @@ class Case:
     @property
     def program(self) -> tuple[str, int, int]:
         return self.shape, self.size, self.share
+
+    @property
+    def changed(self) -> str:
+        return SHARES[self.share].replace("_per_cent", " %")
 
     @property
     def time(self) -> float:
@@ -117,7 +122,7 @@ def print_ratios(cases: list[Case]) -> None:
         base = next((by_way[way] for way in BY_HAND if way in by_way), None)
         if base is None or not any(way in by_way for way in BY_CUGRAFT):
             continue
-        row = [f"{shape} {size}", f"{share} %", f"{base.time:.1f} ({base.way})"]
+        row = [f"{shape} {size}", base.changed, f"{base.time:.1f} ({base.way})"]
         for way in BY_CUGRAFT:
             row.append(
                 f"{by_way[way].time:.1f}: **{base.time / by_way[way].time:.2f}**"
@@ -125,13 +130,13 @@ def print_ratios(cases: list[Case]) -> None:
                 else ""
             )
         rows.append(row)
-    print_table(["nodes", "changed", "by hand", "semantic", "none", "calls"], rows)
+    print_table(["nodes", "changed", "by hand", *BY_CUGRAFT], rows)
 
 
 def print_rows(cases: list[Case]) -> None:
     rows = []
     for case in (c for c in cases if c.times):
-        name = f"{case.shape} {case.size}, {case.share} %"
+        name = f"{case.shape} {case.size}, {case.changed}"
         spread = f"{min(case.times):.1f} to {max(case.times):.1f}"
         parts = [
             f"{statistics.median(case.parts[part]):.1f}" if part in case.parts else ""
@@ -159,7 +164,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--repetitions", type=int, default=9)
-    parser.add_argument("--filter", default=r"^step\.", help="as --benchmark_filter")
+    parser.add_argument("--filter", default=r"^update\.", help="as --benchmark_filter")
     parser.add_argument("--json", type=pathlib.Path, help="also writes what was measured there")
     options = parser.parse_args()
     program = options.build / "bin" / "cugraft_bench"

@@ -9,8 +9,9 @@
 #include "cugraft/cugraft.hpp"
 #include "simulator/part.hpp"
 
-// What a re-capture of a chain of kernels takes in cugraft, in parts. tools/count_instructions.py
-// runs it on the simulated driver, and counts the instructions of each part.
+// What a re-capture takes in cugraft, in parts: of a chain of kernels, or of layers of eleven with
+// a copy and a fill beside them on a second stream. tools/count_instructions.py runs it on the
+// simulated driver, and counts the instructions of each part.
 
 namespace {
 
@@ -27,9 +28,15 @@ constexpr std::string_view image = R"(
 }
 )";
 
-class chain {
+constexpr int layer_kernels = 11;
+constexpr int layer_nodes = layer_kernels + 2;
+
+class program {
  public:
-  chain(const char* driver_path, int nodes) : driver_(driver::load(driver_path)), nodes_(nodes) {}
+  program(const char* driver_path, bool in_layers, int nodes)
+      : driver_(driver::load(driver_path)),
+        in_layers_(in_layers),
+        nodes_(in_layers ? nodes / layer_nodes * layer_nodes : nodes) {}
 
   void run() {
     for (const engine which : {engine::direct, engine::compare}) {
@@ -54,10 +61,21 @@ class chain {
     cugraft_sim::run_part(name.c_str(), what,
                           static_cast<std::size_t>(units == 0 ? nodes_ : units));
   }
-  void body(graph_builder& builder) const {
-    for (int i = 0; i < nodes_; ++i)
+  void kernels(graph_builder& builder, int count) const {
+    for (int i = 0; i < count; ++i)
       launch(builder, {.grid = 1, .block = 32}, kernel_, std::uint64_t{0x1000}, i,
              static_cast<float>(value_), nodes_);
+  }
+  void body(graph_builder& builder) const {
+    if (!in_layers_) return kernels(builder, nodes_);
+    for (int i = 0; i < nodes_; i += layer_nodes) {
+      const graph_builder beside = builder.fork(side_);
+      kernels(builder, layer_kernels);
+      float* const target = buffer_.as<float>() + value_ % 2;
+      copy_async(beside, target, buffer_.as<float>() + 2, sizeof(float));
+      fill_async(beside, target, 0, sizeof(float));
+      builder.join(beside);
+    }
   }
   graph capture_now() {
     return capture(stream_, [&](graph_builder& builder) { body(builder); });
@@ -68,12 +86,14 @@ class chain {
   }
 
   driver driver_;
+  bool in_layers_;
   int nodes_;
   int value_ = 0;
   context context_ = context::primary(driver_);
   library library_ = library::from_image(context_, image);
   kernel kernel_ = library_.get_kernel("nothing");
-  stream stream_{context_};
+  stream stream_{context_}, side_{context_};
+  device_buffer buffer_{context_, 3 * sizeof(float)};
   graph graph_ = capture_now();
   graph empty_{driver_};
   graph_exec exec_ = graph_.instantiate();
@@ -84,10 +104,11 @@ class chain {
 extern "C" void measured_part(const std::function<void()>& part) { part(); }
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: %s DRIVER chain NODES\n", argv[0]);
+  const std::string_view shape = argc == 4 ? argv[2] : "";
+  if (shape != "chain" && shape != "layers") {
+    std::fprintf(stderr, "usage: %s DRIVER chain|layers NODES\n", argv[0]);
     return 2;
   }
-  chain(argv[1], std::atoi(argv[3])).run();
+  program(argv[1], shape == "layers", std::atoi(argv[3])).run();
   return 0;
 }

@@ -10,9 +10,10 @@
 namespace cugraft::bench {
 namespace {
 
-void update_chain(benchmark::State& state, update_method method, std::size_t size, int per_cent) {
+void update_chain(benchmark::State& state, update_method method, std::size_t size,
+                  const share& changed) {
   using clock = std::chrono::steady_clock;
-  chain_program program(size, changed_nodes(size, per_cent));
+  chain_program program(size, changed.of(size));
   graph graph = program.capture_now();
   graph_exec exec = graph.instantiate();
   for (auto _ : state) {
@@ -27,20 +28,20 @@ void update_chain(benchmark::State& state, update_method method, std::size_t siz
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(size));
 }
 
-void add_update(const char* name, update_method method, std::size_t size, int per_cent) {
-  add(fmt::format("update.{}_{}_per_cent.{}", name, per_cent, size),
-      [=](benchmark::State& state) { update_chain(state, method, size, per_cent); })
+void add_update(const char* name, update_method method, std::size_t size, const share& changed) {
+  add(fmt::format("executable.{}_{}.{}", name, changed.name, size),
+      [=](benchmark::State& state) { update_chain(state, method, size, changed); })
       ->UseManualTime()
       ->Iterations(rounds_of(size));
 }
 
 }  // namespace
 
-void add_update_benchmarks() {
-  for (const int per_cent : changed_shares())
+void add_executable_benchmarks() {
+  for (const share& changed : shares())
     for (const std::size_t size : chain_sizes()) {
-      add_update("patched", update_method::patched, size, per_cent);
-      add_update("whole", update_method::whole, size, per_cent);
+      add_update("patched", update_method::patched, size, changed);
+      add_update("whole", update_method::whole, size, changed);
     }
 }
 
