@@ -37,10 +37,10 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   const model::graph& expected = *all.expected_;
   const std::size_t node = all.matched_;
   const detail::kernel_state* const launched = state_of(kernel).get();
-  if (node >= expected.size() || launched == nullptr ||
+  if (node >= all.end_expected_ || launched == nullptr ||
       !expected.same_launch(node, {launched, launched->function, launched->parameters}, config,
                             priority, arguments) ||
-      !expected.follows(node, front) || expected.tag(node) != *all.tag_now_)
+      !expected.follows(node, front) || expected.tag(node) != *all.tree_->tag_text)
     return false;
   if (front.empty()) front.emplace_back();  // there is room: see add_lane
   front.front() = {static_cast<std::uint32_t>(node), {}};
@@ -55,7 +55,7 @@ namespace detail {
 // Whether a call on `where` is the graph's next node.
 bool session_state::is_next(lane& where, node_kind kind, bool programmatic) {
   const model::graph& expected = client_->expected();
-  if (matched_ >= expected.size() || expected.kind(matched_) != kind) return false;
+  if (matched_ >= end_expected_ || expected.kind(matched_) != kind) return false;
   front_before_.assign(where.front.begin(), where.front.end());
   if (programmatic) make_programmatic(front_before_, expected.structure());
   std::sort(front_before_.begin(), front_before_.end());
@@ -69,7 +69,7 @@ void session_state::diverge() {
   if (!is_comparing_) return;
   note_found();
   is_comparing_ = false;
-  diverged_ = true;
+  tree_->has_diverged = true;
 }
 
 void session_state::compare_call(lane& where, node_note&& note, model::node_value&& now,
@@ -77,7 +77,8 @@ void session_state::compare_call(lane& where, node_note&& note, model::node_valu
   note.tag = tree_->tag;
   note.context = where.context;
   const node_kind kind = now.kind;
-  if (is_comparing_ && !is_next(where, kind, note.programmatic)) diverge();
+  // Where the session has failed elsewhere, there is nothing to compare for.
+  if (tree_->has_failed || (is_comparing_ && !is_next(where, kind, note.programmatic))) diverge();
   if (is_comparing_) {
     const auto position = static_cast<std::uint32_t>(matched_);
     const call_result asked =
@@ -329,15 +330,24 @@ void session_state::look_for_foreign_work() {
     for (const CUgraphNode node : nodes) foreign_.push_back(describe_foreign(node));
   }
   is_clean_ = !failure_ && foreign_.empty() && foreign_text_.empty();
-  if (!is_clean_ && !failure_)
-    fail({mismatch::foreign_work, {newer::error_graph_recapture_failure, ""}, true});
+  if (is_clean_ || failure_) return;
+  if (session_state& whole = root(); &whole != this) {  // which tells of it
+    if (!foreign_text_.empty()) whole.note_foreign_work(foreign_text_);
+    whole.foreign_.insert(whole.foreign_.end(), foreign_.begin(), foreign_.end());
+    whole.is_held_broken_ |= is_held_broken_;
+  }
+  fail({mismatch::foreign_work, {newer::error_graph_recapture_failure, ""}, true});
 }
 
 std::vector<node_summary> session_state::leaves_unjoined() const {
   const std::lock_guard lock(mutex_);
+  return leaves_compared();
+}
+
+// With paths in the session itself, or in the body that it is.
+std::vector<node_summary> session_state::leaves_compared() const {
   if (lanes_.size() == 1) return {};
-  const bool is_tracked = diverged_ || failure_;
-  const model::structure& nodes = is_tracked ? found_ : client_->expected().structure();
+  const model::structure& nodes = found_noted_ ? found_ : client_->expected().structure();
   std::vector<std::uint32_t> pending;
   for (const model::dependency& each : lanes_.front().front) pending.push_back(each.node);
   std::vector<bool> reached(nodes.size());
@@ -350,10 +360,16 @@ std::vector<node_summary> session_state::leaves_unjoined() const {
   }
   std::vector<node_summary> leaves;
   for (const lane& each : lanes_)
-    for (const model::dependency& leaf : each.front)
-      if (each.stream != origin_ && !reached[leaf.node])
-        leaves.push_back(is_tracked ? found_summary(leaf.node)
+    for (const model::dependency& leaf : each.front) {
+      const node_kind kind = nodes.kind(leaf.node);
+      // The driver takes for joined what is added and not captured (driver facts, Conditions).
+      const bool is_added = kind == node_kind::child_graph || kind == node_kind::conditional;
+      if (each.stream == origin_ || reached[leaf.node] || is_added) continue;
+      leaves.push_back(found_noted_ ? found_summary(leaf.node)
                                     : summary_of(client_->expected(), leaf.node));
+      const std::size_t first = found_noted_ ? 0 : first_expected_;
+      leaves.back().path.steps = {{static_cast<std::uint32_t>(leaf.node - first), 0}};
+    }
   return leaves;
 }
 
