@@ -138,7 +138,10 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   node_summary found_summary(std::size_t position) const;
   /// The context of that node, where the call that was refused made it; null if it is not known.
   CUcontext found_context(std::size_t position) const noexcept;
-  std::size_t matched() const noexcept { return matched_; }
+  /// How many of the graph's nodes came, as far as they are known to: those of the root, or all.
+  std::size_t matched() const noexcept {
+    return comparer_ != nullptr && is_whole() ? client_->expected().size() : matched_;
+  }
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.
   bool has_foreign_nodes() const noexcept {

@@ -50,6 +50,35 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   return true;
 }
 
+namespace {
+
+// What no stream call makes. The driver takes it for joined, and all that it waits for (driver
+// facts, Conditions).
+bool is_added(node_kind kind) noexcept {
+  return kind == node_kind::child_graph || kind == node_kind::conditional;
+}
+
+// What counts as joined of the nodes from `first` to `end`: those in `front`, those that were
+// added, and all that they wait for.
+std::vector<bool> joined_nodes(const model::structure& nodes, std::size_t first, std::size_t end,
+                               const std::vector<model::dependency>& front) {
+  std::vector<std::uint32_t> pending;
+  for (const model::dependency& each : front) pending.push_back(each.node);
+  for (std::size_t i = first; i < end; ++i)
+    if (is_added(nodes.kind(i))) pending.push_back(static_cast<std::uint32_t>(i));
+  std::vector<bool> reached(nodes.size());
+  while (!pending.empty()) {
+    const std::uint32_t node = pending.back();
+    pending.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    for (const model::dependency& each : nodes.dependencies(node)) pending.push_back(each.node);
+  }
+  return reached;
+}
+
+}  // namespace
+
 namespace detail {
 
 // Whether a call on `where` is the graph's next node.
@@ -344,32 +373,27 @@ std::vector<node_summary> session_state::leaves_unjoined() const {
   return leaves_compared();
 }
 
-// With paths in the session itself, or in the body that it is.
+// With paths in the session itself, or in the body that it is. A stream that another one waits for
+// ends in that one's work, so that it is named only where nothing else is.
 std::vector<node_summary> session_state::leaves_compared() const {
   if (lanes_.size() == 1) return {};
   const model::structure& nodes = found_noted_ ? found_ : client_->expected().structure();
-  std::vector<std::uint32_t> pending;
-  for (const model::dependency& each : lanes_.front().front) pending.push_back(each.node);
-  std::vector<bool> reached(nodes.size());
-  while (!pending.empty()) {
-    const std::uint32_t node = pending.back();
-    pending.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    for (const model::dependency& each : nodes.dependencies(node)) pending.push_back(each.node);
-  }
+  const std::size_t first = found_noted_ ? 0 : first_expected_;
+  const std::vector<bool> joined =
+      joined_nodes(nodes, first, first + count_found(), lanes_.front().front);
   std::vector<node_summary> leaves;
-  for (const lane& each : lanes_)
-    for (const model::dependency& leaf : each.front) {
-      const node_kind kind = nodes.kind(leaf.node);
-      // The driver takes for joined what is added and not captured (driver facts, Conditions).
-      const bool is_added = kind == node_kind::child_graph || kind == node_kind::conditional;
-      if (each.stream == origin_ || reached[leaf.node] || is_added) continue;
-      leaves.push_back(found_noted_ ? found_summary(leaf.node)
-                                    : summary_of(client_->expected(), leaf.node));
-      const std::size_t first = found_noted_ ? 0 : first_expected_;
-      leaves.back().path.steps = {{static_cast<std::uint32_t>(leaf.node - first), 0}};
+  for (const bool with_joined : {false, true}) {
+    for (const lane& each : lanes_) {
+      if (each.stream == origin_ || (each.joined && !with_joined)) continue;
+      for (const model::dependency& leaf : each.front) {
+        if (joined[leaf.node]) continue;
+        leaves.push_back(found_noted_ ? found_summary(leaf.node)
+                                      : summary_of(client_->expected(), leaf.node));
+        leaves.back().path.steps = {{static_cast<std::uint32_t>(leaf.node - first), 0}};
+      }
     }
+    if (!leaves.empty()) break;
+  }
   return leaves;
 }
 

@@ -8,7 +8,6 @@
 #include "capture/session.hpp"
 #include "driver/call.hpp"
 #include "handles/context_scope.hpp"
-#include "model/memory_nodes.hpp"
 
 // Graphs inside of nodes, in a session whose calls are compared with the graph's nodes as they are
 // made. A body is a session of its own, which holds its streams in a capture of its own and is
@@ -18,7 +17,7 @@ namespace cugraft {
 namespace {
 
 // Whether the graph in `node` is like `content`, the graphs in it included: then the nodes inside
-// are numbered alike, too. Memory is another in each graph.
+// are numbered alike, too.
 bool has_content(const model::structure& nodes, std::size_t node, const model::structure& content) {
   const std::vector<std::uint32_t> inside = positions_inside(nodes, node);
   const auto same_dependency = [&](const model::dependency& a, const model::dependency& b) {
@@ -28,8 +27,7 @@ bool has_content(const model::structure& nodes, std::size_t node, const model::s
       nodes.level(nodes.levels_in(node).first).count != content.level(0).count)
     return false;
   for (std::size_t i = 0; i < inside.size(); ++i) {
-    const node_kind kind = content.kind(i);
-    if (nodes.kind(inside[i]) != kind || model::is_memory_kind(kind) ||
+    if (nodes.kind(inside[i]) != content.kind(i) ||
         !std::ranges::equal(nodes.dependencies(inside[i]), content.dependencies(i),
                             same_dependency))
       return false;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -188,6 +190,31 @@ TEST_P(DirectBodies, ObjectsOfAForeignChildLiveOn) {
   g.reset();
   simulator().settle();
   EXPECT_EQ(destroyed, 1);
+}
+
+// No call of cugraft's makes an empty node, but a graph that is embedded may have one.
+TEST_P(DirectBodies, EmptyNodesOfAChildAreCompared) {
+  bool has_more = false;
+  const auto all = [&](graph_builder& gb) {
+    graph child = capture(side_, [&](graph_builder& of) { add(of, x_, value_); });
+    EXPECT_EQ(calls_.add_empty_node(child.get()), 0);
+    if (has_more) {
+      EXPECT_EQ(calls_.add_empty_node(child.get()), 0);
+    }
+    child.resync();
+    gb.embed(child);
+  };
+  graph g = capture(stream_, all);
+  value_ = 4;
+  const change_report report = recapture(g, all);
+  EXPECT_EQ(report.nodes_total(), 3U);
+  EXPECT_EQ(report.nodes_changed(), 1U);
+  graph_exec e = g.instantiate();
+  EXPECT_EQ(run(e, x_), 4.0F);
+  has_more = true;
+  const recapture_failure failure = fail(g, all);
+  EXPECT_EQ(failure.why, mismatch::node_count);
+  EXPECT_EQ(to_string(failure.found->path), "0/2");
 }
 
 TEST_P(DirectBodies, NothingIsLeftOfBodiesThatAreNeverClosed) {

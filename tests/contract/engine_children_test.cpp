@@ -150,6 +150,27 @@ TEST_P(EngineChildren, WhatTheContentNeedsLivesWithTheParent) {
   EXPECT_TRUE(eventually([&] { return alive.use_count() == 1; }));  // a worker may release it
 }
 
+// What it allocates is at another address in each capture, and no driver moves that.
+TEST_P(EngineChildren, AChildThatAllocatesIsAnotherEachTime) {
+  if (!driver().supports(feature::child_graph_move)) return;
+  const auto body = [&](graph_builder& gb) {
+    graph child = capture(side_, [&](graph_builder& of) {
+      void* const memory = of.allocate(64);
+      fill_async(of, memory, 1, 64);
+      of.free(memory);
+    });
+    gb.embed(std::move(child));
+  };
+  graph g = capture(stream_, body);
+  try {
+    static_cast<void>(g.begin_recapture(stream_, with()));
+    ADD_FAILURE() << "it was not refused";
+  } catch (const usage_error& refused) {
+    EXPECT_NE(std::string(refused.what()).find("node 0/0"), std::string::npos) << refused.what();
+  }
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
 TEST_P(EngineChildren, AReportAsksTheHookOfInnerNodes) {
   float value = 1;
   const auto body = [&](graph_builder& gb) { nested(gb, value); };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -16,7 +17,19 @@
 namespace cugraft::testing {
 namespace {
 
-enum class work_kind : unsigned { add, scale, fill, copy, host, child, condition, loop, fork };
+enum class work_kind : unsigned {
+  add,
+  scale,
+  fill,
+  copy,
+  record,
+  wait,
+  host,
+  child,
+  condition,
+  loop,
+  fork
+};
 
 /// Children are what is in a child graph, in a body, or on a fork.
 struct work {
@@ -44,6 +57,7 @@ program random_program(dice& chance, unsigned depth, bool in_child);
 work random_work(dice& chance, unsigned depth, bool in_child) {
   work made;
   made.kind = static_cast<work_kind>(chance.below(4));
+  if (chance.one_in(10)) made.kind = chance.one_in(2) ? work_kind::record : work_kind::wait;
   if (chance.one_in(25)) made.kind = work_kind::host;  // which a body may not hold
   if (depth > 0 && chance.one_in(3))
     made.kind = static_cast<work_kind>(static_cast<unsigned>(work_kind::child) + chance.below(4));
@@ -71,7 +85,7 @@ void change(program& which, dice& chance, unsigned depth, bool in_child) {
   if (which.empty()) return which.push_back(random_work(chance, depth, in_child));
   const std::size_t at = chance.below(static_cast<unsigned>(which.size()));
   work& changed = which[at];
-  if (!changed.inside.empty() && !chance.one_in(4))
+  if (!changed.inside.empty() && !chance.one_in(3))
     return change(changed.inside, chance, depth - 1, in_child || changed.kind == work_kind::child);
   switch (chance.below(14)) {
     case 0:
@@ -90,10 +104,15 @@ void change(program& which, dice& chance, unsigned depth, bool in_child) {
     case 4:
       changed.has_tag = !changed.has_tag;
       return;
+    case 5:
+      changed.is_joined = changed.is_closed = false;
+      return;
+    case 6:
+      changed.kind = changed.inside.empty() ? work_kind::host : changed.kind;
+      return;
     default:
       changed.value = chance.below(4);
       changed.grid = 1 + chance.below(2);
-      changed.is_joined = !chance.one_in(25);
   }
 }
 
@@ -158,6 +177,10 @@ class TreeAgreement : public EngineSuite {
         return fill_async(on, x.data(), what.value, 4 * (what.value + 1));
       case work_kind::copy:
         return copy_async(on, x.data(), buffers_[3].data(), 4 * (what.value + 1));
+      case work_kind::record:
+        return on.stream().record(events_[what.value % 2]);
+      case work_kind::wait:
+        return on.stream().wait(events_[what.value % 2]);
       case work_kind::host:
         return on.host_call(equal_call{});
       case work_kind::child: {
@@ -191,7 +214,7 @@ class TreeAgreement : public EngineSuite {
   std::optional<graph> captured(const program& all) {
     try {
       return capture(stream_, [&](graph_builder& gb) { play(all, gb); });
-    } catch (const capture_error&) {
+    } catch (const cuda_error&) {
       return std::nullopt;  // something in it fails by itself
     }
   }
@@ -226,7 +249,7 @@ class TreeAgreement : public EngineSuite {
       if (by_compare.empty()) return;
       ++(by_compare.starts_with("failed") ? failed_ : succeeded_);
       EXPECT_EQ(recapture_by(engine::direct, before, after), by_compare);
-    } catch (const capture_error&) {
+    } catch (const cuda_error&) {
       // a child graph that cannot be captured
     }
   }
@@ -241,6 +264,7 @@ class TreeAgreement : public EngineSuite {
     for (unsigned i = 0; i < 4; ++i) made.emplace_back(context_, count * sizeof(float));
     return made;
   }();
+  std::array<event, 2> events_{event(context_), event(context_)};
   unsigned succeeded_ = 0, failed_ = 0;
 };
 

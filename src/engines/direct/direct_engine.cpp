@@ -12,6 +12,7 @@
 #include "engines/direct/direct_memory.hpp"
 #include "engines/memory_mismatch.hpp"
 #include "engines/outcome.hpp"
+#include "model/memory_nodes.hpp"
 
 namespace cugraft {
 namespace {
@@ -234,12 +235,22 @@ bool is_comparable(const model::graph& nodes, std::size_t node) {
          (nodes.kind(node) == node_kind::empty && is_in_child_graph(nodes.structure(), node));
 }
 
+std::string refusal_of(const model::graph& nodes, std::size_t node) {
+  const std::string named =
+      fmt::format("node {} is of the kind {}", to_string(nodes.structure().path_of(node)),
+                  to_string(nodes.kind(node)));
+  if (model::is_memory_kind(nodes.kind(node)) && is_in_child_graph(nodes.structure(), node))
+    return named +
+           " in a child graph, whose memory is at another address in each capture; allocate and "
+           "free through graph_builder, or capture and instantiate it anew";
+  if (!is_comparable(nodes, node))
+    return named + ", which no call of cugraft's makes; use engine::compare";
+  return {};
+}
+
 std::string direct_refusal(const detail::graph_state& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!is_comparable(graph.nodes, i))
-      return fmt::format(
-          "node {} is of the kind {}, which no call of cugraft's makes; use engine::compare",
-          to_string(graph.nodes.structure().path_of(i)), to_string(graph.nodes.kind(i)));
+    if (std::string refusal = refusal_of(graph.nodes, i); !refusal.empty()) return refusal;
   return {};
 }
 
