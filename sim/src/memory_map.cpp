@@ -12,7 +12,8 @@ namespace cugraft_sim {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-// More than a device has, and in all no more than valgrind gives. The graphs' half is the upper one.
+// More than a device has, and in all no more than valgrind gives. The graphs' half is the upper
+// one.
 constexpr std::uint64_t part_bytes = std::uint64_t{24} << 30;
 constexpr std::uint64_t reserved_bytes = 2 * part_bytes;
 

@@ -42,8 +42,10 @@ call_result held_capture::begin(CUstream origin, CUstreamCaptureMode mode) noexc
       return added;
     }
   ++used_;
-  return {table_->stream_begin_capture_to_graph(origin, graph_, markers_.data(), nullptr, 1, mode),
-          "cuStreamBeginCaptureToGraph"};
+  const CUresult code =
+      table_->stream_begin_capture_to_graph(origin, graph_, markers_.data(), nullptr, 1, mode);
+  is_open_ = code == CUDA_SUCCESS;
+  return {code, "cuStreamBeginCaptureToGraph"};
 }
 
 call_result held_capture::record_link(CUstream from) {
@@ -84,6 +86,7 @@ std::vector<CUgraphNode> held_capture::foreign_nodes(call_result* asked) const {
 }
 
 void held_capture::ended(CUgraph survivor, bool has_foreign_nodes) noexcept {
+  is_open_ = false;
   if (survivor != graph_) {
     graph_ = nullptr;
     discard();

@@ -30,6 +30,9 @@ class held_capture {
   /// Begins to hold `origin`.
   call_result begin(CUstream origin, CUstreamCaptureMode mode) noexcept;
 
+  /// Whether it holds streams: it has begun, and has not ended.
+  bool is_open() const noexcept { return is_open_; }
+
   /// The marker of the stream that was held last.
   CUgraphNode last_marker() const noexcept { return markers_[used_ - 1]; }
 
@@ -59,6 +62,7 @@ class held_capture {
   CUgraph graph_ = nullptr;
   std::vector<CUgraphNode> markers_;
   std::size_t used_ = 0;
+  bool is_open_ = false;
   bool has_unknown_node_ = false;  ///< of a call that failed and may have added one
   std::optional<event> link_;
   bool is_link_recorded_ = false;

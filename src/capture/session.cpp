@@ -107,9 +107,8 @@ void session_state::begin() {
     capture_id_ = id;
     open_recorder(shared_from_this(), origin_);
     if (comparer_ != nullptr) {
-      is_comparing_ = true;
       expected_ = &client_->expected();
-      tag_now_ = &tree_->tags[tree_->tag];
+      if (parent_ == nullptr) start_comparing(expected_->structure().level(0));
       lanes_.front().marker = comparer_->held().last_marker();
       note_filter(origin_, lanes_.front());
     }
@@ -151,7 +150,7 @@ void session_state::require_own_thread(const lane& where) const {
 
 bool session_state::has_failed() const noexcept {
   const std::lock_guard lock(mutex_);
-  return tree_->has_failed || diverged_;
+  return tree_->has_failed || tree_->has_diverged;
 }
 
 lane* session_state::find_lane(stream_ref stream) noexcept {
@@ -310,11 +309,11 @@ void session_state::observe() noexcept {
   const std::lock_guard lock(mutex_);
   if (phase_ != phase::open) return;
   try {
-    if (comparer_ != nullptr) return look_for_foreign_work();
     // Bodies first: where one took the session with it, its place is told.
     for (const open_conditional& each : open_conditionals_)
       for (const auto& body : each.bodies)
         if (body->phase_ == phase::open) static_cast<void>(body->is_sound());
+    if (comparer_ != nullptr) return look_for_foreign_work();
     for (lane& each : lanes_)
       if (failure_ || !refresh(each)) return;
   } catch (const std::exception&) {

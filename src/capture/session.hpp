@@ -138,7 +138,10 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   node_summary found_summary(std::size_t position) const;
   /// The context of that node, where the call that was refused made it; null if it is not known.
   CUcontext found_context(std::size_t position) const noexcept;
-  std::size_t matched() const noexcept { return matched_; }
+  /// How many of the graph's nodes came, as far as they are known to: those of the root, or all.
+  std::size_t matched() const noexcept {
+    return comparer_ != nullptr && is_whole() ? client_->expected().size() : matched_;
+  }
   /// Whether nodes are known that cugraft did not launch; certain after `observe` of a whole
   /// session.
   bool has_foreign_nodes() const noexcept {
@@ -194,6 +197,12 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   /// one does not wait for.
   std::vector<node_summary> leaves_unjoined() const;
 
+  /// Likewise: whether every node of the graph came, at every depth.
+  bool is_whole() const noexcept;
+
+  /// Likewise: makes `found` what came, with what is inside of its nodes.
+  void note_found_tree();
+
   /// Lets go of what was given to the session; builders may outlive it.
   void drop_contents() noexcept;
 
@@ -223,6 +232,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void add_by_hand(lane& where, node_kind kind, node_note note, CUgraphNodeParams& params);
   void add_conditional(std::uint32_t builder, made_condition& condition, int type,
                        const std::vector<std::shared_ptr<session_state>>& bodies);
+  void put_in(lane& where, open_conditional& entry);
   session_state& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
   const session_state& root() const noexcept {
     return parent_ == nullptr ? *this : parent_->root();
@@ -234,6 +244,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   std::string name_of_body() const;
   void require_may_close() const;
   bool is_sound();
+  bool is_readable();
   captured_graph read_level() const;
   std::string forbidden_node() const;
   void complete();
@@ -255,7 +266,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void record_launch_events(lane& where, const launch_config& config);
   void wait_event(lane& where, CUevent event);
 
-  // Where calls are compared as they are made: session_direct.cpp.
+  // Where calls are compared as they are made: session_direct.cpp, session_direct_bodies.cpp.
   friend struct cugraft::lane;
   void compare_call(lane& where, node_note&& note, model::node_value&& now,
                     const repetition& again);
@@ -282,6 +293,21 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void wait_as_noted(lane& where, CUevent event);
   node_summary describe_foreign(CUgraphNode node);
   void look_for_foreign_work();
+  std::vector<node_summary> leaves_compared() const;
+  void compare_embedded(lane& where, const graph_state& child);
+  void compare_inside(const graph_state& child);
+  void compare_conditional(lane& where, const model::conditional_value& value,
+                           const std::vector<std::shared_ptr<session_state>>& bodies);
+  void start_comparing(const model::level& level) noexcept;
+  void compare_holder(lane& where, model::node_value&& now);
+  std::unique_ptr<capture_client> make_body_client(CUcontext context);
+  std::string forbidden_found() const;
+  std::string refused_content();
+  bool may_be_refused() const noexcept { return comparer_ == nullptr || found_noted_; }
+  std::uint32_t count_found() const noexcept {
+    return found_noted_ ? static_cast<std::uint32_t>(found_.size())
+                        : static_cast<std::uint32_t>(matched_ - first_expected_);
+  }
   bool tracks_calls() const noexcept { return failure_ || comparer_ != nullptr; }
 
   void require_open() const;
@@ -301,6 +327,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void name_first_difference();
   bool keeps_going(lane& asked, const call_result& result);
   bool is_where_expected(const lane& where, std::size_t matched, bool programmatic);
+  std::size_t first_tracked() const noexcept;
   void track(lane& where, node_kind kind, node_note note);
   void fail(session_failure failure);
   void give_up();
@@ -324,7 +351,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   call_comparer* comparer_ = nullptr;
   bool is_comparing_ = false;               // each call so far was the graph's next node
   const model::graph* expected_ = nullptr;  // where calls are compared as they are made
-  const std::string* tag_now_ = nullptr;    // likewise, of the nodes that come
+  // Likewise, its nodes that are compared: those of the root, or of a body.
+  std::size_t first_expected_ = 0, end_expected_ = 0;
 
   session_state* parent_ = nullptr;            // of a body, as long as it is open
   std::uint32_t parent_entry_ = 0, body_ = 0;  // which conditional node and body of the parent
@@ -356,7 +384,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   layout_cache layouts_;
 
   std::optional<session_failure> failure_;
-  std::size_t matched_ = 0;
+  std::size_t matched_ = 0;  // where calls are compared as they are made, the next node's position
   driver_front at_read_;
   std::vector<model::dependency> front_read_;    // the same as positions
   std::vector<model::dependency> front_before_;  // of the node that is being added
@@ -371,7 +399,6 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
     std::size_t position = 0;
     std::shared_ptr<const model::kernel_layout> layout{};
   } foreign_difference_;   // the first node that differs, where it is a kernel of foreign code
-  bool diverged_ = false;  // a call that was compared is not the graph's next node
   bool is_clean_ = false;  // no foreign work was found
   std::vector<node_summary> foreign_;
   std::string foreign_text_;

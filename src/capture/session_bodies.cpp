@@ -4,6 +4,7 @@
 
 #include "capture/captured_graph.hpp"
 #include "capture/failures.hpp"
+#include "capture/held_body.hpp"
 #include "capture/session.hpp"
 #include "driver/call.hpp"
 #include "handles/context_scope.hpp"
@@ -65,6 +66,7 @@ session_state::session_state(session_state& parent, stream_ref stream,
       mode_(parent.mode_),
       context_(parent.context_),
       client_(std::move(client)),
+      comparer_(client_ ? client_->comparer() : nullptr),
       parent_(&parent),
       tree_(parent.tree_),
       mutex_(tree_->mutex),
@@ -123,6 +125,7 @@ made_condition& session_state::require_condition(condition condition) {
 
 // The number of the next node, which is asked before it is made.
 std::uint32_t session_state::count_nodes() const {
+  if (comparer_ != nullptr) return count_found();
   if (failure_) return static_cast<std::uint32_t>(client_ ? found_.size() : notes_.size());
   std::size_t count = 0;
   check(table_->graph_get_nodes(captured_graph_, nullptr, &count), "cuGraphGetNodes",
@@ -130,11 +133,17 @@ std::uint32_t session_state::count_nodes() const {
   return static_cast<std::uint32_t>(count);
 }
 
+std::unique_ptr<capture_client> session_state::make_body_client(CUcontext context) {
+  if (comparer_ != nullptr) return make_held_body(*comparer_, client_->expected(), context);
+  return client_ ? std::make_unique<body_client>(*table_) : nullptr;
+}
+
 std::vector<std::shared_ptr<session_state>> session_state::open_bodies(std::uint32_t builder,
                                                                        condition condition,
                                                                        int type,
                                                                        std::uint32_t size) {
   std::vector<stream_ref> streams;
+  CUcontext context = nullptr;
   {
     const std::lock_guard lock(mutex_);
     const lane& where = lanes_[require_building(builder).lane];
@@ -143,13 +152,13 @@ std::vector<std::shared_ptr<session_state>> session_state::open_bodies(std::uint
     if (size == 0) throw usage_error("switch_case: 0 bodies; a switch has at least one");
     if (type == switch_condition || size > 1)
       driver_of(*table_).require(feature::conditional_switch, "use if_then for each body");
+    context = where.context;
     for (std::uint32_t i = 0; i < size; ++i) streams.push_back(take_fork_stream(where));
   }
   std::vector<std::shared_ptr<session_state>> bodies;
   try {
     for (const stream_ref stream : streams) {
-      bodies.push_back(std::make_shared<session_state>(
-          *this, stream, client_ ? std::make_unique<body_client>(*table_) : nullptr));
+      bodies.push_back(std::make_shared<session_state>(*this, stream, make_body_client(context)));
       bodies.back()->begin();
     }
     const std::lock_guard lock(mutex_);
@@ -174,15 +183,24 @@ void session_state::add_conditional(std::uint32_t builder, made_condition& condi
     bodies[i]->body_ = i;
   }
   open_conditionals_.reserve(open_conditionals_.size() + 1);
+  if (comparer_ != nullptr)
+    compare_conditional(where, entry.value, bodies);
+  else
+    put_in(where, entry);
+  condition.is_used = true;
+  open_conditionals_.push_back(std::move(entry));
+}
+
+// Puts the node of `entry` into what is captured.
+void session_state::put_in(lane& where, open_conditional& entry) {
   conditionals_.reserve(conditionals_.size() + 1);
-  entry.graphs.reserve(bodies.size());
+  entry.graphs.reserve(entry.bodies.size());
   std::vector<CUgraph> of_node;
-  of_node.reserve(bodies.size());
+  of_node.reserve(entry.bodies.size());
   CUgraphNodeParams params =
       parent_ == nullptr ? conditional_params(entry.value, context_) : empty_params();
   const std::size_t notes = notes_.size();
   add_by_hand(where, node_kind::conditional, {}, params);
-  condition.is_used = true;
   if (notes_.size() > notes) {
     entry.node = notes_.back().node;
     const auto position = failure_ ? captured_positions_.find(entry.node) : std::nullopt;
@@ -200,7 +218,6 @@ void session_state::add_conditional(std::uint32_t builder, made_condition& condi
     entry.position = static_cast<std::uint32_t>(found_.size() - 1);
     found_.set_condition(entry.position, entry.value);
   }
-  open_conditionals_.push_back(std::move(entry));
 }
 
 // A node that no stream call makes: it goes behind the stream's work, and the stream goes on behind
@@ -275,11 +292,9 @@ void session_state::close_body(std::uint32_t builder) {
   if (builder != 0)
     throw usage_error("close: the builder of " + identify(lanes_[closed.lane].stream.get()) +
                       " is a fork in " + name_of_body() + ": join it, and close the body");
-  if (is_sound()) {
-    content_ = read_level();
-    if (const std::string refused = forbidden_node(); !refused.empty())
+  if (may_be_refused() && is_sound())
+    if (const std::string refused = refused_content(); !refused.empty())
       throw usage_error("close: " + name_of_body() + " holds " + refused);
-  }
   complete();
 }
 
@@ -295,6 +310,7 @@ void session_state::complete_bodies() {
     drop_bodies();
     found_unknown_ = true;
   }
+  if (comparer_ != nullptr) return;
   if (!failure_)
     take_notes_of_bodies();
   else if (client_ && !found_unknown_)
@@ -304,9 +320,16 @@ void session_state::complete_bodies() {
 // Whether it may still be put in place. Sees what foreign code did last.
 bool session_state::is_sound() {
   if (failure_ || root().failure_) return false;
-  for (lane& each : lanes_)
-    if (!refresh(each)) return false;
-  return true;
+  return is_readable();
+}
+
+bool session_state::is_readable() {
+  if (comparer_ != nullptr)
+    look_for_foreign_work();
+  else
+    for (lane& each : lanes_)
+      if (failure_ || !refresh(each)) return false;
+  return !failure_;
 }
 
 void session_state::complete() {
@@ -316,25 +339,22 @@ void session_state::complete() {
       inner->complete();
       found_unknown_ |= inner->found_unknown_;
     }
-  bool is_readable = !failure_;
-  for (lane& each : lanes_) is_readable = is_readable && refresh(each);
-  if (is_readable) {
-    content_ = read_level();
-    const std::string refused = root().failure_ ? std::string() : forbidden_node();
+  if (is_readable()) {
+    const std::string refused = refused_content();
     if (!refused.empty())
       fail({mismatch::driver_failure,
             {CUDA_ERROR_NOT_SUPPORTED, "cuGraphAddNode"},
             false,
             name_of_body() + ", which holds " + refused});
   }
-  if (client_)
+  if (client_ && comparer_ == nullptr)
     found_body_ = whole_found(failure_ ? found_tree{found_, {}}
                                        : found_tree{content_.structure, names_of(content_)});
   end_body();
   session_state& whole = root();
   std::move(kept_.begin(), kept_.end(), std::back_inserter(whole.kept_));
   kept_.clear();
-  if (parent_->parent_ == nullptr && !whole.failure_) {
+  if (parent_->parent_ == nullptr && !whole.failure_ && comparer_ == nullptr) {
     const CUgraph into = parent_->open_conditionals_[parent_entry_].graphs[body_];
     if (const call_result result = place(into); !result.ok())
       whole.fail({mismatch::driver_failure, result, false, name_of_body()});
@@ -343,7 +363,11 @@ void session_state::complete() {
 
 // Ends the body's capture; what was captured is kept until it is put in place.
 void session_state::end_body() {
+  std::vector<node_summary> unjoined;
+  if (comparer_ != nullptr && !failure_) unjoined = leaves_compared();
   ended over = end_driver_capture();
+  if (!unjoined.empty() && over.result.ok())
+    over = {{CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture"}, {}, std::move(unjoined)};
   phase_ = phase::over;
   over_because_ = "it was closed";
   close_recorder(*this);

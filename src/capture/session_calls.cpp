@@ -369,7 +369,7 @@ void session_state::tag(std::uint32_t builder, std::string_view name) {
   require_building(builder);
   tree_->tags.emplace_back(name);
   tree_->tag = static_cast<std::uint32_t>(tree_->tags.size() - 1);
-  root().tag_now_ = &tree_->tags.back();
+  tree_->tag_text = &tree_->tags.back();
 }
 
 std::vector<std::string> session_state::open_forks() const {

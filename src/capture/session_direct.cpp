@@ -37,8 +37,8 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   const model::graph& expected = *all.expected_;
   const std::size_t node = all.matched_;
   const detail::kernel_state* const launched = state_of(kernel).get();
-  if (node >= expected.size() || launched == nullptr || !expected.follows(node, front) ||
-      expected.tag(node) != *all.tag_now_)
+  if (node >= all.end_expected_ || launched == nullptr || !expected.follows(node, front) ||
+      expected.tag(node) != *all.tree_->tag_text)
     return false;
   const model::graph::kernel_identity is{launched, launched->function, launched->parameters};
   if (!expected.relaunches(node, is, config, priority, arguments)) return false;
@@ -53,12 +53,41 @@ bool lane::takes(const launch_config& config, const kernel& kernel,
   return true;
 }
 
+namespace {
+
+// What no stream call makes. The driver takes it for joined, and all that it waits for (driver
+// facts, Conditions).
+bool is_added(node_kind kind) noexcept {
+  return kind == node_kind::child_graph || kind == node_kind::conditional;
+}
+
+// What counts as joined of the nodes from `first` to `end`: those in `front`, those that were
+// added, and all that they wait for.
+std::vector<bool> joined_nodes(const model::structure& nodes, std::size_t first, std::size_t end,
+                               const std::vector<model::dependency>& front) {
+  std::vector<std::uint32_t> pending;
+  for (const model::dependency& each : front) pending.push_back(each.node);
+  for (std::size_t i = first; i < end; ++i)
+    if (is_added(nodes.kind(i))) pending.push_back(static_cast<std::uint32_t>(i));
+  std::vector<bool> reached(nodes.size());
+  while (!pending.empty()) {
+    const std::uint32_t node = pending.back();
+    pending.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    for (const model::dependency& each : nodes.dependencies(node)) pending.push_back(each.node);
+  }
+  return reached;
+}
+
+}  // namespace
+
 namespace detail {
 
 // Whether a call on `where` is the graph's next node.
 bool session_state::is_next(lane& where, node_kind kind, bool programmatic) {
   const model::graph& expected = client_->expected();
-  if (matched_ >= expected.size() || expected.kind(matched_) != kind) return false;
+  if (matched_ >= end_expected_ || expected.kind(matched_) != kind) return false;
   front_before_.assign(where.front.begin(), where.front.end());
   if (programmatic) make_programmatic(front_before_, expected.structure());
   std::sort(front_before_.begin(), front_before_.end());
@@ -72,7 +101,7 @@ void session_state::diverge() {
   if (!is_comparing_) return;
   note_found();
   is_comparing_ = false;
-  diverged_ = true;
+  tree_->has_diverged = true;
 }
 
 void session_state::compare_call(lane& where, node_note&& note, model::node_value&& now,
@@ -80,7 +109,8 @@ void session_state::compare_call(lane& where, node_note&& note, model::node_valu
   note.tag = tree_->tag;
   note.context = where.context;
   const node_kind kind = now.kind;
-  if (is_comparing_ && !is_next(where, kind, note.programmatic)) diverge();
+  // Where the session has failed elsewhere, there is nothing to compare for.
+  if (tree_->has_failed || (is_comparing_ && !is_next(where, kind, note.programmatic))) diverge();
   if (is_comparing_) {
     const auto position = static_cast<std::uint32_t>(matched_);
     const call_result asked =
@@ -332,31 +362,41 @@ void session_state::look_for_foreign_work() {
     for (const CUgraphNode node : nodes) foreign_.push_back(describe_foreign(node));
   }
   is_clean_ = !failure_ && foreign_.empty() && foreign_text_.empty();
-  if (!is_clean_ && !failure_)
-    fail({mismatch::foreign_work, {newer::error_graph_recapture_failure, ""}, true});
+  if (is_clean_ || failure_) return;
+  if (session_state& whole = root(); &whole != this) {  // which tells of it
+    if (!foreign_text_.empty()) whole.note_foreign_work(foreign_text_);
+    whole.foreign_.insert(whole.foreign_.end(), foreign_.begin(), foreign_.end());
+    whole.is_held_broken_ |= is_held_broken_;
+  }
+  fail({mismatch::foreign_work, {newer::error_graph_recapture_failure, ""}, true});
 }
 
 std::vector<node_summary> session_state::leaves_unjoined() const {
   const std::lock_guard lock(mutex_);
+  return leaves_compared();
+}
+
+// With paths in the session itself, or in the body that it is. A stream that another one waits for
+// ends in that one's work, so that it is named only where nothing else is.
+std::vector<node_summary> session_state::leaves_compared() const {
   if (lanes_.size() == 1) return {};
-  const bool is_tracked = diverged_ || failure_;
-  const model::structure& nodes = is_tracked ? found_ : client_->expected().structure();
-  std::vector<std::uint32_t> pending;
-  for (const model::dependency& each : lanes_.front().front) pending.push_back(each.node);
-  std::vector<bool> reached(nodes.size());
-  while (!pending.empty()) {
-    const std::uint32_t node = pending.back();
-    pending.pop_back();
-    if (reached[node]) continue;
-    reached[node] = true;
-    for (const model::dependency& each : nodes.dependencies(node)) pending.push_back(each.node);
-  }
+  const model::structure& nodes = found_noted_ ? found_ : client_->expected().structure();
+  const std::size_t first = found_noted_ ? 0 : first_expected_;
+  const std::vector<bool> joined =
+      joined_nodes(nodes, first, first + count_found(), lanes_.front().front);
   std::vector<node_summary> leaves;
-  for (const lane& each : lanes_)
-    for (const model::dependency& leaf : each.front)
-      if (each.stream != origin_ && !reached[leaf.node])
-        leaves.push_back(is_tracked ? found_summary(leaf.node)
-                                    : summary_of(client_->expected(), leaf.node));
+  for (const bool with_joined : {false, true}) {
+    for (const lane& each : lanes_) {
+      if (each.stream == origin_ || (each.joined && !with_joined)) continue;
+      for (const model::dependency& leaf : each.front) {
+        if (joined[leaf.node]) continue;
+        leaves.push_back(found_noted_ ? found_summary(leaf.node)
+                                      : summary_of(client_->expected(), leaf.node));
+        leaves.back().path.steps = {{static_cast<std::uint32_t>(leaf.node - first), 0}};
+      }
+    }
+    if (!leaves.empty()) break;
+  }
   return leaves;
 }
 

@@ -47,9 +47,26 @@ namespace detail {
 void session_state::note_found() {
   if (std::exchange(found_noted_, true)) return;
   if (!matches_at_calls()) return note_captured();
-  const model::graph& expected = client_->expected();
-  for (std::size_t i = 0; i < matched_ && i < expected.size(); ++i)
-    found_.append(expected.kind(i), expected.structure().dependencies(i));
+  const model::structure& expected = client_->expected().structure();
+  const auto to_found = [this](std::vector<model::dependency>& front) {
+    for (model::dependency& each : front) each.node -= static_cast<std::uint32_t>(first_expected_);
+  };
+  std::vector<model::dependency> edges;
+  for (std::size_t i = first_expected_; i < matched_ && i < expected.size(); ++i) {
+    const auto dependencies = expected.dependencies(i);
+    edges.assign(dependencies.begin(), dependencies.end());
+    to_found(edges);
+    found_.append(expected.kind(i), edges);
+    if (const auto* condition = expected.condition(i))
+      found_.set_condition(found_.size() - 1, *condition);
+  }
+  for (lane& each : lanes_) to_found(each.front);
+  for (auto& [event, note] : events_) to_found(note.front);
+}
+
+// Of `found`, the first that was tracked; behind them there may be those inside of nodes.
+std::size_t session_state::first_tracked() const noexcept {
+  return found_.level(0).count - tracked_notes_.size();
 }
 
 // What the driver has is read; from here on positions are known, and what comes is tracked.
@@ -137,9 +154,10 @@ void session_state::track(lane& where, node_kind kind, node_note note) {
 }
 
 const node_note* session_state::found_note(std::size_t position) const noexcept {
-  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
-  if (position >= first_tracked) return &tracked_notes_[position - first_tracked];
-  return matches_at_calls() ? nullptr : note_at(position);
+  const std::size_t first = first_tracked();
+  if (position >= first && found_.level(0).has(position)) return &tracked_notes_[position - first];
+  const bool is_known = !matches_at_calls() && position < captured_notes_.size();
+  return is_known ? note_at(position) : nullptr;
 }
 
 node_summary session_state::found_summary(std::size_t position) const {
@@ -149,10 +167,9 @@ node_summary session_state::found_summary(std::size_t position) const {
     std::tie(summary.name, summary.tag) = found_names_[position];
     return summary;
   }
-  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
-  if (position < first_tracked && matches_at_calls()) {
-    summary.name = client_->expected().name(position);
-    summary.tag = client_->expected().tag(position);
+  if (position < first_tracked() && matches_at_calls()) {
+    summary.name = client_->expected().name(first_expected_ + position);
+    summary.tag = client_->expected().tag(first_expected_ + position);
     return summary;
   }
   const node_note* const note = found_note(position);
@@ -166,10 +183,10 @@ node_summary session_state::found_summary(std::size_t position) const {
 }
 
 CUcontext session_state::found_context(std::size_t position) const noexcept {
-  const std::size_t first_tracked = found_.size() - tracked_notes_.size();
-  if (position >= found_.size()) return nullptr;
-  if (position >= first_tracked) return tracked_notes_[position - first_tracked].context;
-  const bool is_all_known = notes_.size() == first_tracked;
+  const std::size_t first = first_tracked();
+  if (position >= found_.level(0).count) return nullptr;
+  if (position >= first) return tracked_notes_[position - first].context;
+  const bool is_all_known = notes_.size() == first;
   return is_all_known ? notes_[position].context : nullptr;
 }
 

@@ -114,7 +114,7 @@ namespace detail {
 // Of a body; a failure fails the session.
 // @return whether there is a copy
 bool session_state::copy_for_body(const graph_state& child) {
-  if (parent_ == nullptr || failure_ || comparer_ != nullptr) return false;
+  if (parent_ == nullptr || failure_) return false;
   body_children_.reserve(body_children_.size() + 1);
   const context_scope current(context::borrow(driver_of(*table_), context_));
   CUgraph copy = nullptr;
@@ -130,6 +130,12 @@ bool session_state::embed(std::uint32_t builder, const graph_state& child, bool 
   lane& where = lanes_[require_building(builder).lane];
   require_own_thread(where);
   kept_.reserve(kept_.size() + 1);
+  root().foreign_inside_ |= child.has_foreign_nodes;
+  if (!child.record->kept.empty() || child.record->foreign) kept_.push_back(child.record);
+  if (comparer_ != nullptr) {
+    compare_embedded(where, child);
+    return false;
+  }
   node_note note;
   note.inside = std::make_shared<const embedded_graph>(knowledge_of(child, *tree_));
   const auto inside = note.inside;
@@ -140,8 +146,6 @@ bool session_state::embed(std::uint32_t builder, const graph_state& child, bool 
   const bool is_copied = copy_for_body(child);
   const std::size_t notes = notes_.size();
   add_by_hand(where, node_kind::child_graph, std::move(note), params);
-  foreign_inside_ |= child.has_foreign_nodes;
-  if (!child.record->kept.empty() || child.record->foreign) kept_.push_back(child.record);
   const bool is_there = notes_.size() > notes;
   if (is_copied && is_there) body_children_.back().node = notes_.back().node;
   if (!is_there && client_ && found_.size() > 0)

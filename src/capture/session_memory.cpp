@@ -44,7 +44,7 @@ void* session_state::allocate(std::uint32_t builder, std::size_t bytes) {
 
 // The address of the graph's allocation that the next one is matched with; 0 if there is none.
 std::uintptr_t session_state::next_own_address() {
-  if (!client_) return 0;
+  if (!client_ || parent_ != nullptr) return 0;  // a body holds none
   const model::graph& expected = client_->expected();
   const std::size_t next = allocations_.size();
   if (next == 0) expected_allocations_ = model::allocation_nodes(expected);
@@ -194,7 +194,7 @@ call_result session_state::unjoined_memory(
 std::optional<model::structure_mismatch> session_state::first_memory_mismatch() const {
   const model::graph& expected = client_->expected();
   const std::size_t count = std::min(found_.size(), expected.size());
-  const std::size_t first = matches_at_calls() ? found_.size() - tracked_notes_.size() : 0;
+  const std::size_t first = matches_at_calls() ? first_tracked() : 0;
   for (std::size_t i = first; i < count; ++i) {
     if (!model::is_memory_kind(expected.kind(i)) || found_.kind(i) != expected.kind(i)) continue;
     const node_note* const note = found_note(i);

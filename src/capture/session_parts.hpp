@@ -62,6 +62,10 @@ class call_comparer {
                         std::span<const detail::argument> arguments) noexcept = 0;
 
   virtual held_capture& held() noexcept = 0;
+
+  /// One that is not in use, for a body of a conditional node on a stream of `context`.
+  /// @throws std::bad_alloc
+  virtual held_capture& held_for_body(CUcontext context) = 0;
 };
 
 /// What a re-capture adds to a capture; an engine implements it. A plain capture has none.
@@ -112,8 +116,8 @@ struct memory_call {
 
 /// One node that cugraft itself put into the capture.
 struct node_note {
-  CUgraphNode node = nullptr;
-  std::uint32_t tag = 0;  ///< index into the session's tags
+  CUgraphNode node = nullptr;  ///< where calls are compared as they are made: one that is embedded
+  std::uint32_t tag = 0;       ///< index into the session's tags
   std::shared_ptr<const void> owner{};
   std::optional<model::attributes> attributes{};  ///< of a kernel
   std::shared_ptr<const model::kernel_layout> layout{};
@@ -206,8 +210,10 @@ struct made_condition {
 struct session_tree {
   std::mutex mutex;
   bool has_failed = false;
+  bool has_diverged = false;  ///< a call that was compared is not the graph's next node
   std::deque<std::string> tags{std::string()};  // stable addresses
   std::uint32_t tag = 0;                        ///< of the nodes that come
+  const std::string* tag_text = &tags.front();  ///< the same
   std::vector<made_condition> conditions;
   std::deque<std::string> functions;  ///< names that failures refer to
 };

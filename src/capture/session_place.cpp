@@ -98,6 +98,16 @@ call_result params_of(const driver_table& table, CUgraphNode node, node_kind kin
   }
 }
 
+// `node` is told by its path in the body.
+std::string forbidden_text(const node_path& body, node_summary node, bool is_updatable) {
+  node.path.steps.insert(node.path.steps.begin(), body.steps.begin(), body.steps.end());
+  return describe_node(node) +
+         (is_updatable ? ", which device code may update: its attributes cannot be moved into a "
+                         "body; launch it without that attribute"
+                       : ": a conditional body holds kernels, copies, fills, child graphs, "
+                         "conditional and empty nodes only; enqueue it outside of the body");
+}
+
 }  // namespace
 
 namespace detail {
@@ -120,21 +130,36 @@ std::string session_state::forbidden_node() const {
     const bool is_updatable =
         kind == node_kind::kernel && is_own && is_device_updatable(*table_, content_.nodes[i]);
     if (may_be_in_body(kind) && !is_updatable) continue;
-    node_summary summary{path_of_body(), kind, {}, {}};
-    const node_path inside = content_.structure.path_of(i);
-    summary.path.steps.insert(summary.path.steps.end(), inside.steps.begin(), inside.steps.end());
+    node_summary summary{content_.structure.path_of(i), kind, {}, {}};
     for (const node_note& note : notes_)
       if (note.node == content_.nodes[i]) {
         if (note.layout) summary.name = note.layout->name;
         summary.tag = tree_->tags[note.tag];
       }
-    return describe_node(summary) +
-           (is_updatable ? ", which device code may update: its attributes cannot be moved into a "
-                           "body; launch it without that attribute"
-                         : ": a conditional body holds kernels, copies, fills, child graphs, "
-                           "conditional and empty nodes only; enqueue it outside of the body");
+    return forbidden_text(path_of_body(), std::move(summary), is_updatable);
   }
   return {};
+}
+
+// The same where calls are compared as they are made: what matched is in the graph's body already.
+std::string session_state::forbidden_found() const {
+  if (!found_noted_) return {};
+  const found_tree found = whole_found({found_, {}});
+  for (std::size_t i = 0; i < found.nodes.size(); ++i) {
+    if (may_be_in_body(found.nodes.kind(i))) continue;
+    const auto& [name, tag] = found.names[i];
+    return forbidden_text(path_of_body(), {found.nodes.path_of(i), found.nodes.kind(i), name, tag},
+                          false);
+  }
+  return {};
+}
+
+// Reads what the body holds, if the driver has it. In a session that has failed all else comes
+// first.
+std::string session_state::refused_content() {
+  if (comparer_ == nullptr) content_ = read_level();
+  if (root().failure_) return {};
+  return comparer_ != nullptr ? forbidden_found() : forbidden_node();
 }
 
 call_result session_state::place(CUgraph into) {

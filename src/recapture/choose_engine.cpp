@@ -61,9 +61,20 @@ std::unique_ptr<recapture_engine> make_native(const engine_info& native,
   return native.make(graph, options);
 }
 
+void refuse_foreign_conditions(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes.kind(i) == node_kind::conditional && !graph.nodes.has_parameters(i))
+      throw usage_error(identify(graph.handle) + " cannot be compared: node " +
+                        to_string(graph.nodes.structure().path_of(i)) +
+                        " is a conditional node that cugraft did not make, and what it was made "
+                        "with cannot be read back; capture the graph with graph_builder, or "
+                        "capture and instantiate it anew");
+}
+
 std::unique_ptr<recapture_engine> make_direct(const engine_info& direct,
                                               const std::shared_ptr<detail::graph_state>& graph,
                                               const recapture_options& options) {
+  refuse_foreign_conditions(*graph);
   if (const std::string refusal = direct.refusal(*graph); !refusal.empty())
     throw usage_error("engine::direct does not take " + identify(graph->handle) + ": " + refusal);
   return direct.make(graph, options);
@@ -87,13 +98,7 @@ void refuse_foreign_memory(const detail::graph_state& graph) {
 }  // namespace
 
 void refuse_unreadable(const detail::graph_state& graph) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes.kind(i) == node_kind::conditional && !graph.nodes.has_parameters(i))
-      throw usage_error(identify(graph.handle) + " cannot be compared: node " +
-                        to_string(graph.nodes.structure().path_of(i)) +
-                        " is a conditional node that cugraft did not make, and what it was made "
-                        "with cannot be read back; capture the graph with graph_builder, or "
-                        "capture and instantiate it anew");
+  refuse_foreign_conditions(graph);
   const std::vector<engine_info> engines = registered_engines();
   if (const std::string refusal = find(engines, engine::compare).refusal(graph); !refusal.empty())
     throw not_implemented_error("no delivered engine takes " + identify(graph.handle) + ": " +

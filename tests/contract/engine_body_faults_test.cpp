@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "contract/engine_suite.hpp"
 #include "contract/fault_sweep.hpp"
+#include "contract/tree_cases.hpp"
 #include "support/eventually.hpp"
 
 // Every driver function that is called while bodies and child graphs are captured, put in place,
@@ -162,7 +162,7 @@ TEST_P(EngineBodyFaults, EveryCallMayFail) {
             inject({function, nth, code, after_effect});
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineBodyFaults, ::testing::ValuesIn(compare_cases({12040})),
+INSTANTIATE_TEST_SUITE_P(Engines, EngineBodyFaults, ::testing::ValuesIn(tree_cases({12040})),
                          &case_name);
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -13,6 +14,7 @@
 #include "engines/direct/direct_memory.hpp"
 #include "engines/memory_mismatch.hpp"
 #include "engines/outcome.hpp"
+#include "model/memory_nodes.hpp"
 
 namespace cugraft {
 namespace {
@@ -41,11 +43,6 @@ bool needs_the_driver(const model::node_value& before, const model::node_value& 
   if (const auto* copy = std::get_if<model::copy_value>(&now.data))
     return copy->height > 1 || copy->source.address == 0 || copy->destination.address == 0;
   return now.kind != node_kind::host;
-}
-
-template <class Notes>
-void forget_last(Notes& notes, std::uint32_t position) noexcept {
-  if (!notes.empty() && notes.back().first == position) notes.pop_back();
 }
 
 class direct_engine final : public recapture_engine, private call_comparer {
@@ -84,7 +81,7 @@ class direct_engine final : public recapture_engine, private call_comparer {
   }
 
   void applied(std::uint64_t) noexcept override {
-    graph_->has_foreign_nodes = false;
+    graph_->has_foreign_nodes = has_foreign_inside_;
     dropped();
   }
 
@@ -92,6 +89,9 @@ class direct_engine final : public recapture_engine, private call_comparer {
 
  private:
   held_capture& held() noexcept override { return memory_->held; }
+  held_capture& held_for_body(CUcontext context) override {
+    return memory_->held_for_body(context);
+  }
   call_result compare(std::uint32_t position, const node_note& note, std::string_view tag,
                       model::node_value&& now, const repetition& again) override;
   bool relaunch(std::uint32_t position, dim3 grid,
@@ -99,6 +99,8 @@ class direct_engine final : public recapture_engine, private call_comparer {
   call_result note_change(std::uint32_t position, const node_note& note, std::string_view tag,
                           model::node_value&& before, model::node_value&& now,
                           const repetition& again);
+  call_result compare_node(std::uint32_t position, const node_note& note, std::string_view tag,
+                           model::node_value&& now, const repetition& again);
   std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
@@ -106,7 +108,8 @@ class direct_engine final : public recapture_engine, private call_comparer {
 
   std::shared_ptr<detail::graph_state> graph_;
   direct_memory* memory_ = nullptr;
-  CUcontext context_ = nullptr;  ///< of the session
+  CUcontext context_ = nullptr;      ///< of the session
+  bool has_foreign_inside_ = false;  ///< nodes that others made, in graphs that were embedded
   clock::time_point begun_;
   recapture_outcome outcome_;
   std::vector<std::pair<std::uint32_t, CUcontext>> contexts_;  // of nodes not of the session's own
@@ -117,8 +120,13 @@ call_result direct_engine::note_change(std::uint32_t position, const node_note& 
                                        std::string_view tag, model::node_value&& before,
                                        model::node_value&& now, const repetition& again) {
   CUgraphNode aside = nullptr;
-  if (!note.memory && needs_the_driver(before, now)) {
-    if (const call_result asked = memory_->capture_aside(again, note.context, &aside); !asked.ok())
+  // What is embedded, a driver has taken: only its attributes may have to be copied.
+  const bool is_embedded = note.node != nullptr;
+  const bool is_asked = is_embedded ? model::attributes_differ(before, now)
+                                    : !note.memory && needs_the_driver(before, now);
+  if (is_asked) {
+    const CUcontext context = is_embedded ? context_ : note.context;
+    if (const call_result asked = memory_->capture_aside(again, context, &aside); !asked.ok())
       return asked;
     if (now.kind == node_kind::copy || now.kind == node_kind::fill) {
       layout_cache none(*graph_->table);
@@ -131,12 +139,24 @@ call_result direct_engine::note_change(std::uint32_t position, const node_note& 
   return {};
 }
 
+// A call that throws counts as not made, and may come again.
 call_result direct_engine::compare(std::uint32_t position, const node_note& note,
                                    std::string_view tag, model::node_value&& now,
                                    const repetition& again) {
-  // A call that threw counts as not made, and comes again. The change is noted last.
-  forget_last(outcome_.tags, position);
-  forget_last(contexts_, position);
+  const std::size_t tags = outcome_.tags.size(), contexts = contexts_.size();
+  try {
+    return compare_node(position, note, tag, std::move(now), again);
+  } catch (...) {
+    outcome_.tags.resize(tags);
+    contexts_.resize(contexts);
+    throw;
+  }
+}
+
+// The change is noted last.
+call_result direct_engine::compare_node(std::uint32_t position, const node_note& note,
+                                        std::string_view tag, model::node_value&& now,
+                                        const repetition& again) {
   if (note.context != context_) contexts_.emplace_back(position, note.context);
   if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
   if (graph_->nodes.same(position, now)) {
@@ -174,8 +194,7 @@ bool direct_engine::relaunch(std::uint32_t position, dim3 grid,
 recapture_outcome direct_engine::finish(detail::session_state& session) {
   session.complete_bodies();
   session.observe();
-  const bool is_whole =
-      !session.failure() && !session.has_failed() && session.matched() == graph_->nodes.size();
+  const bool is_whole = !session.failure() && !session.has_failed() && session.is_whole();
   std::vector<node_summary> unjoined;
   if (!session.failure()) unjoined = session.leaves_unjoined();
   const auto compare_begun = clock::now();
@@ -185,6 +204,10 @@ recapture_outcome direct_engine::finish(detail::session_state& session) {
     outcome_.failure = failure_of(session, ended, std::move(unjoined));
   else if (spans_contexts(*graph_, session))
     outcome_.failure = moved(session);
+  // Calls in bodies come between those of the nodes ahead of them.
+  if (!std::ranges::is_sorted(outcome_.changes, {}, &raw_change::position))
+    std::ranges::sort(outcome_.changes, {}, &raw_change::position);
+  has_foreign_inside_ = session.has_foreign_inside();
   outcome_.timing.compare = clock::now() - compare_begun;
   return std::move(outcome_);
 }
@@ -200,7 +223,7 @@ std::optional<recapture_failure> direct_engine::moved(const detail::session_stat
 recapture_failure direct_engine::failure_of(detail::session_state& session,
                                             const detail::session_state::ended& ended,
                                             std::vector<node_summary> unjoined) const {
-  session.note_found();
+  session.note_found_tree();
   const auto differs = first_mismatch(*graph_, session);
   const bool is_foreign = session.failure() && session.failure()->why == mismatch::foreign_work;
   if (differs && !is_foreign && !ended_early(session, *differs))
@@ -219,17 +242,37 @@ engine_status direct_status(const context&) {
   return {.which = engine::direct, .usable = true, .automatic = false, .why = {}};
 }
 
-std::string direct_refusal(const detail::graph_state& graph) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const node_kind kind = graph.nodes.kind(i);
-    if (kind == node_kind::child_graph || kind == node_kind::conditional)
-      return fmt::format(
-          "node {} holds other nodes, which it does not compare yet; use engine::compare", i);
-    if (!graph.nodes.has_parameters(i))
-      return fmt::format(
-          "node {} is of the kind {}, which no call of cugraft's makes; use engine::compare", i,
-          to_string(kind));
+bool is_in_child_graph(const model::structure& nodes, std::size_t node) {
+  while (true) {
+    const std::uint32_t parent = nodes.level(nodes.level_of(node)).parent;
+    if (parent == model::level::no_parent) return false;
+    if (nodes.kind(parent) == node_kind::child_graph) return true;
+    node = parent;
   }
+}
+
+// Whether it is compared by a call of cugraft's, or with a graph that is embedded.
+bool is_comparable(const model::graph& nodes, std::size_t node) {
+  return nodes.has_parameters(node) ||
+         (nodes.kind(node) == node_kind::empty && is_in_child_graph(nodes.structure(), node));
+}
+
+std::string refusal_of(const model::graph& nodes, std::size_t node) {
+  const std::string named =
+      fmt::format("node {} is of the kind {}", to_string(nodes.structure().path_of(node)),
+                  to_string(nodes.kind(node)));
+  if (model::is_memory_kind(nodes.kind(node)) && is_in_child_graph(nodes.structure(), node))
+    return named +
+           " in a child graph, whose memory is at another address in each capture; allocate and "
+           "free through graph_builder, or capture and instantiate it anew";
+  if (!is_comparable(nodes, node))
+    return named + ", which no call of cugraft's makes; use engine::compare";
+  return {};
+}
+
+std::string direct_refusal(const detail::graph_state& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (std::string refusal = refusal_of(graph.nodes, i); !refusal.empty()) return refusal;
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "capture/failures.hpp"
@@ -25,6 +26,15 @@ CUstream direct_memory::aside_in(CUcontext context) {
     if (of == context) return aside.get();
   return aside_.emplace_back(context, stream(context::borrow(driver_of(*table_), context)))
       .second.get();
+}
+
+held_capture& direct_memory::held_for_body(CUcontext context) {
+  for (auto& [of, unused] : bodies_)
+    if (of == context && !unused.is_open()) return unused;
+  return bodies_
+      .emplace_back(std::piecewise_construct, std::forward_as_tuple(context),
+                    std::forward_as_tuple(*table_, context))
+      .second;
 }
 
 call_result direct_memory::capture_aside(const repetition& again, CUcontext context,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,9 @@
 
 namespace cugraft {
 
-/// What `direct` keeps with a graph: the capture that holds a session's streams, and a stream aside
-/// in each context, on which the driver is asked about calls that it alone can judge.
+/// What `direct` keeps with a graph: the captures that hold the streams of a session and of the
+/// bodies that are open at one time, and a stream aside in each context, on which the driver is
+/// asked about calls that it alone can judge.
 class direct_memory final : public engine_memory {
  public:
   direct_memory(const driver_table& table, CUcontext context) noexcept
@@ -32,11 +34,16 @@ class direct_memory final : public engine_memory {
 
   held_capture held;
 
+  /// A capture that holds no streams now, for a body whose stream is of `context`.
+  /// @throws std::bad_alloc
+  held_capture& held_for_body(CUcontext context);
+
  private:
   const driver_table* table_;
   CUcontext context_;
   CUstream aside_in(CUcontext context);
 
+  std::deque<std::pair<CUcontext, held_capture>> bodies_;  // stable addresses
   std::vector<std::pair<CUcontext, stream>> aside_;
   std::vector<CUgraph> captured_;
 };

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -91,6 +92,22 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
       launch(gb, {.grid = 1, .block = 32}, scale_, x_, 2.0F, count);
     else
       launch(gb, {.grid = 1, .block = 32}, saxpy_, y_, x_, 1.0F, std::size_t{count});
+    if (has_body_) gb.if_then(gb.create_condition(1), [this](graph_builder& in) { inner(in); });
+  }
+
+  void inner(graph_builder& in) {
+    launch(in, {.grid = 1, .block = 32}, add_, x_, value_, count);
+    graph_builder fork = in.fork(1)[0];
+    launch(fork, {.grid = 1, .block = 32}, add_, y_, 1.0F, count);
+    in.join(fork);
+    in.embed(value_ == 1 ? *old_child_ : *new_child_);
+  }
+
+  graph child_of(float value) {
+    return capture(side_, [&](graph_builder& gb) {
+      gb.tag("another tag that is not stored inline: " + std::to_string(value));
+      launch(gb, {.grid = 1, .block = 32}, add_, y_, value, count);
+    });
   }
 
   void change(float value) {
@@ -182,6 +199,8 @@ class OutOfMemoryTest : public testing::SimulatedDriverTest {
   device_buffer x_{context_, 64}, y_{context_, 64};
   engine engine_ = engine::native;
   float value_ = 1;
+  bool has_body_ = false;
+  std::optional<graph> old_child_, new_child_;
   std::shared_ptr<int> owner_ = std::make_shared<int>(1);
   graph graph_ = capture(stream_, [this](graph_builder& gb) { body(gb); });
   graph_exec exec_ = graph_.instantiate();
@@ -196,6 +215,25 @@ TEST_F(OutOfMemoryTest, AtAnyPointOfARecaptureTheGraphIsOldOrNew) {
     long nth = 0;
     while (fail_allocation(nth, all)) ++nth;
     EXPECT_GT(nth, 20);  // they were reached
+  }
+}
+
+// Where calls are compared as they are made, with graphs inside of nodes.
+TEST_F(OutOfMemoryTest, AtAnyPointOfARecaptureByDirectTheGraphIsOldOrNew) {
+  engine_ = engine::direct;
+  old_child_ = child_of(1);
+  new_child_ = child_of(3);
+  for (const bool has_body : {false, true}) {
+    SCOPED_TRACE(has_body ? "with a body" : "without");
+    has_body_ = has_body;
+    exec_.reset();
+    graph_ = capture(stream_, [this](graph_builder& gb) { body(gb); });
+    const std::size_t all = differences_from(3);
+    ASSERT_EQ(all, has_body ? 5U : 3U);
+    long nth = 0;
+    while (fail_allocation(nth, all)) ++nth;
+    EXPECT_GT(nth, 20);  // they were reached
+    EXPECT_EQ(simulator().live().capturing_streams, 0U);
   }
 }
 
