@@ -42,6 +42,8 @@ void require_fitting(const row_fill& rows) {
 }  // namespace
 
 void copy_async(stream_ref stream, void* dst, const void* src, std::size_t bytes) {
+  if (launch_filter* const filter = filter_of(stream))
+    if (filter->takes_copy(dst, src, bytes)) return;
   require_bytes("copy_async", bytes);
   if (const auto session = recorder_of(stream)) return session->copy(stream, dst, src, bytes);
   const call_result result = driver_copy(table_of(stream), stream.get(), dst, src, bytes);
@@ -65,6 +67,8 @@ void fill_async(stream_ref stream, void* dst, std::uint32_t value, std::size_t c
                 unsigned element_size) {
   require_bytes("fill_async", count);
   require_element("fill_async", value, element_size);
+  if (launch_filter* const filter = filter_of(stream))
+    if (filter->takes_fill(dst, value, count, element_size)) return;
   if (const auto session = recorder_of(stream))
     return session->fill(stream, dst, value, count, element_size);
   const call_result result =

@@ -30,6 +30,10 @@ class held_body final : public capture_client, private call_comparer {
                       model::node_value&& now, const repetition& again) override {
     return whole_.compare(position, note, tag, std::move(now), again);
   }
+  bool relaunch(std::uint32_t position, dim3 grid,
+                std::span<const detail::argument> arguments) noexcept override {
+    return whole_.relaunch(position, grid, arguments);
+  }
   held_capture& held() noexcept override { return *held_; }
   held_capture& held_for_body(CUcontext context) override { return whole_.held_for_body(context); }
 

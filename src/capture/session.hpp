@@ -430,6 +430,8 @@ void make_programmatic(std::vector<model::dependency>& front, const model::struc
 /// What a driver makes of a copy that is captured (docs/driver/observations.md).
 model::copy_value copy_of(const void* dst, const void* src, std::size_t bytes) noexcept;
 model::copy_value copy_of(const row_copy& rows) noexcept;
+model::fill_value fill_of(void* dst, std::uint32_t value, std::size_t count,
+                          unsigned element_size) noexcept;
 
 /// The driver's launch of a kernel.
 call_result driver_launch(const driver_table& table, CUstream stream, const launch_config& config,

@@ -21,6 +21,14 @@ model::copy_value copy_of(const void* dst, const void* src, std::size_t bytes) n
   return copy;
 }
 
+model::fill_value fill_of(void* dst, std::uint32_t value, std::size_t count,
+                          unsigned element_size) noexcept {
+  return {.destination = reinterpret_cast<std::uintptr_t>(dst),
+          .value = value,
+          .element_size = element_size,
+          .width = count};
+}
+
 model::copy_value copy_of(const row_copy& rows) noexcept {
   model::copy_value copy = copy_of(rows.dst, rows.src, rows.width_bytes);
   copy.source.pitch = rows.src_pitch;
@@ -29,27 +37,54 @@ model::copy_value copy_of(const row_copy& rows) noexcept {
   return copy;
 }
 
-bool lane::takes(const launch_config& config, const kernel& kernel,
-                 std::span<const detail::argument> arguments) noexcept {
-  detail::session_state& all = session;
-  if (!all.is_comparing_ || config.programmatic_serialization || !is_of_session_context)
+// Whether a call of that kind would be the graph's next node, as far as its place tells.
+bool lane::is_ahead(node_kind kind) const noexcept {
+  const detail::session_state& all = session;
+  if (!all.is_comparing_ || !is_of_session_context || all.matched_ >= all.end_expected_)
     return false;
   const model::graph& expected = *all.expected_;
   const std::size_t node = all.matched_;
+  return expected.kind(node) == kind && expected.has_parameters(node) &&
+         expected.follows(node, front) && expected.tag(node) == *all.tree_->tag_text;
+}
+
+void lane::take_next() noexcept {
+  front.resize(1);  // there is room: see add_lane
+  front.front() = {static_cast<std::uint32_t>(session.matched_++), {}};
+  ++added;
+  joined = false;
+}
+
+bool lane::takes(const launch_config& config, const kernel& kernel,
+                 std::span<const detail::argument> arguments) noexcept {
   const detail::kernel_state* const launched = state_of(kernel).get();
-  if (node >= all.end_expected_ || launched == nullptr || !expected.follows(node, front) ||
-      expected.tag(node) != *all.tree_->tag_text)
+  if (launched == nullptr || config.programmatic_serialization || !is_ahead(node_kind::kernel))
     return false;
+  const model::graph& expected = *session.expected_;
+  const std::size_t node = session.matched_;
   const model::graph::kernel_identity is{launched, launched->function, launched->parameters};
   if (!expected.relaunches(node, is, config, priority, arguments)) return false;
   if (!expected.same_launch(node, is, config, arguments) &&
-      !all.comparer_->relaunch(static_cast<std::uint32_t>(node), config.grid, arguments))
+      !session.comparer_->relaunch(static_cast<std::uint32_t>(node), config.grid, arguments))
     return false;
-  if (front.empty()) front.emplace_back();  // there is room: see add_lane
-  front.front() = {static_cast<std::uint32_t>(node), {}};
-  ++added;
-  joined = false;
-  all.matched_ = node + 1;
+  take_next();
+  return true;
+}
+
+bool lane::takes_copy(void* dst, const void* src, std::size_t bytes) noexcept {
+  if (!is_ahead(node_kind::copy) ||
+      !session.expected_->same(session.matched_, copy_of(dst, src, bytes)))
+    return false;
+  take_next();
+  return true;
+}
+
+bool lane::takes_fill(void* dst, std::uint32_t value, std::size_t count,
+                      unsigned element_size) noexcept {
+  if (!is_ahead(node_kind::fill) ||
+      !session.expected_->same(session.matched_, fill_of(dst, value, count, element_size)))
+    return false;
+  take_next();
   return true;
 }
 
@@ -161,10 +196,7 @@ void session_state::compare_copy(lane& where, void* dst, const void* src, std::s
 
 void session_state::compare_fill(lane& where, void* dst, std::uint32_t value, std::size_t count,
                                  unsigned element_size) {
-  const model::fill_value fill{.destination = reinterpret_cast<std::uintptr_t>(dst),
-                               .value = value,
-                               .element_size = element_size,
-                               .width = count};
+  const model::fill_value fill = fill_of(dst, value, count, element_size);
   const auto again = [&](CUstream stream) {
     return driver_fill(*table_, stream, dst, value, count, element_size);
   };

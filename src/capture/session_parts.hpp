@@ -176,6 +176,9 @@ struct lane final : launch_filter {
 
   bool takes(const launch_config& config, const kernel& kernel,
              std::span<const detail::argument> arguments) noexcept override;
+  bool takes_copy(void* dst, const void* src, std::size_t bytes) noexcept override;
+  bool takes_fill(void* dst, std::uint32_t value, std::size_t count,
+                  unsigned element_size) noexcept override;
 
   stream_ref stream;
   detail::session_state& session;
@@ -188,6 +191,10 @@ struct lane final : launch_filter {
   std::uint64_t added = 0;               ///< how often something was added
   bool joined = true;                    ///< another stream of the session waits for all of it
   CUgraphNode marker = nullptr;          ///< where calls are compared as they are made
+
+ private:
+  bool is_ahead(node_kind kind) const noexcept;
+  void take_next() noexcept;
 };
 
 /// What an event stands for that was recorded in a session.

@@ -12,12 +12,12 @@
 #include "cugraft/stream.hpp"
 #include "driver/table.hpp"
 
-// How a launch finds where it is compared: a few loads, since it is all that a node costs that did
+// How a call finds where it is compared: a few loads, since it is all that a node costs that did
 // not change.
 
 namespace cugraft {
 
-/// Where the launches on one stream of a session are compared as they are made. Everything that it
+/// Where the calls on one stream of a session are compared as they are made. Everything that it
 /// refers to belongs to the session, which one thread at a time uses.
 class launch_filter {
  public:
@@ -26,10 +26,20 @@ class launch_filter {
   launch_filter& operator=(const launch_filter&) = delete;
   virtual ~launch_filter() = default;
 
-  /// Whether the launch is the next node as it is, so that nothing is left to do; it then counts as
-  /// made. No lock, no allocation, no driver call. `arguments` are as many as there are.
+  // Whether the call is the next node as it is, so that nothing is left to do; it then counts as
+  // made. No lock, no allocation, no driver call.
+
+  /// Of a launch also where grid or values differ, which is noted. `arguments` are as many as there
+  /// are.
   virtual bool takes(const launch_config& config, const kernel& kernel,
                      std::span<const detail::argument> arguments) noexcept = 0;
+
+  /// Of a copy of one row.
+  virtual bool takes_copy(void* dst, const void* src, std::size_t bytes) noexcept = 0;
+
+  /// Of a fill of one row, whose `value` fits its elements.
+  virtual bool takes_fill(void* dst, std::uint32_t value, std::size_t count,
+                          unsigned element_size) noexcept = 0;
 };
 
 namespace detail {
@@ -71,7 +81,7 @@ inline launch_filter* filter_of(stream_ref stream) noexcept {
   return is_known ? entry.filter : nullptr;
 }
 
-/// This thread's launches on `stream` may ask `filter` until the stream leaves its session.
+/// This thread's calls on `stream` may ask `filter` until the stream leaves its session.
 inline void note_filter(stream_ref stream, launch_filter& filter) noexcept {
   detail::filter_slot(stream) = {detail::access::table(stream), stream.get(), &filter,
                                  detail::epoch.load(std::memory_order_acquire)};

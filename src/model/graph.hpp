@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -94,12 +95,15 @@ class graph {
   bool same_launch(std::size_t node, const kernel_identity& kernel, const launch_config& config,
                    std::span<const detail::argument> arguments) const noexcept;
 
-  /// The same for a node of no dependency, or of one by a plain edge: whether it is all that is in
-  /// `front`.
+  /// Whether the node's dependencies are what is in `front`, in which nothing is twice. False says
+  /// nothing of more than a few.
   bool follows(std::size_t node, std::span<const dependency> front) const noexcept {
+    constexpr std::size_t few = 4;
     const std::span<const dependency> wanted = structure_.dependencies(node);
-    if (wanted.size() != front.size() || wanted.size() > 1) return false;
-    return wanted.empty() || wanted.front() == front.front();
+    if (wanted.size() != front.size() || wanted.size() > few) return false;
+    return std::all_of(front.begin(), front.end(), [&](const dependency& each) {
+      return std::find(wanted.begin(), wanted.end(), each) != wanted.end();
+    });
   }
 
   // Whether the node does the same as the given call: no allocation, no driver call. Attributes

@@ -257,22 +257,22 @@ bool is_comparable(const model::graph& nodes, std::size_t node) {
          (nodes.kind(node) == node_kind::empty && is_in_child_graph(nodes.structure(), node));
 }
 
-std::string refusal_of(const model::graph& nodes, std::size_t node) {
-  const std::string named =
-      fmt::format("node {} is of the kind {}", to_string(nodes.structure().path_of(node)),
-                  to_string(nodes.kind(node)));
+// Null where it takes the node.
+const char* refusal_of(const model::graph& nodes, std::size_t node) {
   if (model::is_memory_kind(nodes.kind(node)) && is_in_child_graph(nodes.structure(), node))
-    return named +
-           " in a child graph, whose memory is at another address in each capture; allocate and "
+    return " in a child graph, whose memory is at another address in each capture; allocate and "
            "free through graph_builder, or capture and instantiate it anew";
-  if (!is_comparable(nodes, node))
-    return named + ", which no call of cugraft's makes; use engine::compare";
-  return {};
+  if (!is_comparable(nodes, node)) return ", which no call of cugraft's makes; use engine::compare";
+  return nullptr;
 }
 
+// Of all nodes: nothing is put into words before one is refused.
 std::string direct_refusal(const detail::graph_state& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (std::string refusal = refusal_of(graph.nodes, i); !refusal.empty()) return refusal;
+    if (const char* const why = refusal_of(graph.nodes, i))
+      return fmt::format("node {} is of the kind {}{}",
+                         to_string(graph.nodes.structure().path_of(i)),
+                         to_string(graph.nodes.kind(i)), why);
   return {};
 }
 
