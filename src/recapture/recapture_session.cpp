@@ -88,7 +88,7 @@ recapture_result finish_recapture(detail::session_state& session) {
   outcome_guard guard(run, session);
   recapture_outcome outcome = run.engine->finish(session);
   if (run.aside != nullptr) {
-    run.aside->is_broken = session.is_held_capture_broken();
+    run.aside->is_broken = session.is_held_capture_broken() || !session.open_forks().empty();
     run.aside->structure = std::move(outcome.replacement);
     if (run.aside->structure) return change_report();
   }

@@ -11,7 +11,9 @@ namespace cugraft {
 /// What a re-capture leaves beside its graph.
 struct recapture_aside {
   std::shared_ptr<detail::graph_state> structure;  ///< what was captured, where it is another one
-  bool is_broken = false;  ///< foreign work ended the capture that the streams were held in
+  /// No capture would take the body's work, whatever failed first: foreign work ended the one that
+  /// the streams were held in, or a fork with work was not joined.
+  bool is_broken = false;
 };
 
 /// What a re-capture's session carries: its graph, its options, and the engine that does the work.

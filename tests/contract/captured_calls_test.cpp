@@ -79,6 +79,28 @@ TEST_P(CapturedCalls, ABrokenFirstCaptureRunsEagerlyAsWell) {
   EXPECT_EQ(run.stats().captures, 1U);
 }
 
+TEST_P(CapturedCalls, AForkThatIsNotJoinedBreaksTheCaptureWhateverElseDiffers) {
+  bool joins = true;
+  captured run(
+      stream_,
+      [&](graph_builder& gb) {
+        body(gb);
+        graph_builder side = gb.fork(1)[0];
+        if (joins) return gb.join(side);
+        add(side, y_, 1);  // also a node more
+      },
+      policy());
+  step(run);
+  joins = false;
+  step(run);
+  EXPECT_EQ(run.stats().eager_runs, 1U);
+  EXPECT_EQ(run.stats().broken_captures, 1U);
+  joins = true;
+  step(run);
+  expect_result();
+  EXPECT_EQ(run.stats().instantiations, 1U);
+}
+
 TEST_P(CapturedCalls, GivesUpAfterSoManyBrokenCapturesInARowWithOneWarning) {
   captured run = front({.give_up_after = 3});
   breaks_ = true;
