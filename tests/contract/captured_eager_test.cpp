@@ -2,7 +2,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,12 @@ class CapturedEager : public CapturedSuite {
     front();
     EXPECT_EQ(front.stats().eager_runs, 1U);
   }
+
+  std::string name() const {
+    std::ostringstream text;
+    text << "the eager run on stream " << static_cast<const void*>(stream_.get());
+    return text.str();
+  }
 };
 
 TEST_P(CapturedEager, TheBuilderSaysSo) {
@@ -37,7 +45,7 @@ TEST_P(CapturedEager, TheBuilderSaysSo) {
   });
   EXPECT_FALSE(outlived[0].is_building());
   EXPECT_THROW_MSG(outlived[0].tag("late"), usage_error,
-                   "the eager run on stream 0x10 is over: begin another session");
+                   name() + " is over: begin another session");
   EXPECT_THROW(static_cast<void>(outlived[0].stream()), usage_error);
   EXPECT_THROW(static_cast<void>(outlived[0].fork(1)), usage_error);
   EXPECT_THROW(static_cast<void>(outlived[0].allocate(4)), usage_error);
@@ -47,6 +55,7 @@ TEST_P(CapturedEager, TheBuilderSaysSo) {
 }
 
 TEST_P(CapturedEager, ForksRunBesideAndJoinsWait) {
+  clear(y_);
   run([&](graph_builder& gb) {
     add(gb, x_, 1);
     std::vector<graph_builder> forks = gb.fork(2);
@@ -120,12 +129,14 @@ TEST_P(CapturedEager, ConditionsAndChildGraphsAreRefused) {
   graph child = capture(stream_, [&](graph_builder& gb) { add(gb, x_, 1); });
   run([&](graph_builder& gb) {
     EXPECT_THROW_MSG(static_cast<void>(gb.create_condition()), unsupported_error,
-                     "the eager run on stream 0x10 runs without a graph, and takes no condition: "
-                     "ask graph_builder::is_eager, and do without");
+                     name() +
+                         " runs without a graph, and takes no condition: "
+                         "ask graph_builder::is_eager, and do without");
     EXPECT_THROW(static_cast<void>(gb.if_then(condition{1})), unsupported_error);
     EXPECT_THROW_MSG(gb.embed(child), unsupported_error,
-                     "the eager run on stream 0x10 runs without a graph, and takes no child graph: "
-                     "ask graph_builder::is_eager, and enqueue its work");
+                     name() +
+                         " runs without a graph, and takes no child graph: "
+                         "ask graph_builder::is_eager, and enqueue its work");
     EXPECT_THROW(gb.embed(std::move(child)), unsupported_error);
     EXPECT_THROW(gb.close(), usage_error);
     add(gb, x_, 2);
