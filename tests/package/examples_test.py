@@ -16,7 +16,8 @@ def examples() -> list[pathlib.Path]:
     return [
         folder
         for folder in folders
-        if (folder / "main.cpp").exists() and "<cuda" not in (folder / "main.cpp").read_text()
+        if (folder / "main.cpp").exists()
+        and "#include <cuda" not in (folder / "main.cpp").read_text(encoding="utf-8")
     ]
 
 
