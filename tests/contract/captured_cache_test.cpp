@@ -229,6 +229,33 @@ TEST_P(CapturedCache, BodiesMayAllocate) {
   EXPECT_EQ(once.stats().body_runs, 4U);
 }
 
+// Another size is the same structure by its fingerprint, and nothing applies it: the pair is made
+// anew.
+TEST_P(CapturedCache, AnotherSizeOfMemoryMakesThePairAnew) {
+  std::size_t bytes = 256;
+  captured_policy given = policy();
+  given.recapture.with = engine::automatic;
+  captured run(
+      stream_,
+      [&](graph_builder& gb) {
+        void* const made = gb.allocate(bytes);
+        fill_async(gb, made, 3, bytes);
+        copy_async(gb, x_.data(), made, 4);
+        gb.free(made);
+      },
+      given);
+  run();
+  stream_.synchronize();
+  const std::size_t execs = execs_alive(), graphs = graphs_alive();
+  for (bytes = 512; bytes < 4096; bytes *= 2) run();
+  EXPECT_EQ(run.stats().instantiations, 4U);
+  EXPECT_EQ(run.stats().executables, 1U);
+  EXPECT_EQ(run.stats().eager_runs, 0U);
+  stream_.synchronize();
+  EXPECT_EQ(execs_alive(), execs);
+  EXPECT_EQ(graphs_alive(), graphs);
+}
+
 // A driver makes one executable of a graph with conditions.
 TEST_P(CapturedCache, BodiesMayHaveConditions) {
   if (GetParam().which == engine::direct) GTEST_SKIP() << "direct takes no conditional nodes";
