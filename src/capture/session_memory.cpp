@@ -86,8 +86,9 @@ void session_state::free(std::uint32_t builder, void* pointer) {
     throw usage_error("free: " + identify(object("memory", pointer)) + " is no allocation of " +
                       describe() + ": give what graph_builder::allocate gave in this session");
   if (found->is_freed)
-    throw usage_error("free: " + identify(object("memory", pointer)) + " was freed in " +
-                      describe() + " already: memory is freed once");
+    throw usage_error(
+        "free: " + identify(object("memory", pointer)) + " was freed in " + describe() +
+        " already: " + (is_eager_ ? "memory is freed once" : "a graph frees its memory once"));
   if (is_eager_) {
     free_eagerly(stream, address);
     found->is_freed = true;
