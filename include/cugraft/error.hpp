@@ -41,7 +41,7 @@ class CUGRAFT_API graph_lost_error : public error {
 class CUGRAFT_API unsupported_error : public error {
  public:
   /// `asked` is what was wanted, `instead` what to do without it; empty if there is nothing to
-  /// advise.
+  /// advise. `required` is 0 where no driver is new enough.
   unsupported_error(std::string_view asked, int required, int found, std::string_view instead);
 
   const std::string& asked() const noexcept;

@@ -11,6 +11,7 @@ namespace {
 
 std::string unsupported_text(std::string_view asked, int required, int found,
                              std::string_view instead) {
+  if (required == 0) return fmt::format("{}: {}", asked, instead);
   std::string text =
       fmt::format("{} needs a driver of CUDA {} or newer; ", asked, version_text(required));
   // A driver that is new enough can lack a function still, if its installation is a mixture.

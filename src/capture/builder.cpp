@@ -88,7 +88,9 @@ bool graph_builder::has_failed() const noexcept {
   return session_ != nullptr && session_->has_failed();
 }
 
-bool graph_builder::is_eager() const noexcept { return false; }
+bool graph_builder::is_eager() const noexcept {
+  return session_ != nullptr && session_->is_eager();
+}
 
 std::vector<graph_builder> graph_builder::fork(std::size_t count) {
   std::vector<graph_builder> forks;
@@ -133,6 +135,7 @@ void graph_builder::free(void* pointer) { session_of(*this).free(stream_, pointe
 
 void graph_builder::embed(const graph& child) {
   static_cast<void>(stream());  // a builder that is over says so first
+  session_of(*this).refuse_embedding();
   const detail::graph_state& state = embeddable(access::state(child), *this);
   if (holds_allocations(state))
     throw usage_error("embed: " + identify(state.handle) +
@@ -143,6 +146,7 @@ void graph_builder::embed(const graph& child) {
 
 void graph_builder::embed(graph&& child) {
   static_cast<void>(stream());
+  session_of(*this).refuse_embedding();
   detail::graph_state& state = embeddable(access::state(child), *this);
   const bool moves = holds_allocations(state);
   if (moves)

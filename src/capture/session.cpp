@@ -43,6 +43,13 @@ bool still_capturing(const driver_table& table, CUstream stream) noexcept {
 
 }  // namespace
 
+void refuse_legacy(stream_ref stream) {
+  if (is_legacy(stream))
+    throw usage_error(
+        "the legacy stream cannot capture: give a stream made by cugraft::stream, or the "
+        "per-thread stream");
+}
+
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept {
   constexpr int most_tries = 8;
   *graph = nullptr;
@@ -70,10 +77,7 @@ session_state::session_state(stream_ref origin, capture_mode mode,
       tree_(std::make_shared<session_tree>()),
       mutex_(tree_->mutex),
       layouts_(*table_) {
-  if (is_legacy(origin))
-    throw usage_error(
-        "the legacy stream cannot capture: give a stream made by cugraft::stream, or the "
-        "per-thread stream");
+  refuse_legacy(origin);
   refuse_if_capturing(origin, "beginning another capture on it");
   context_ = context_of(origin);
   add_lane(origin, false);
@@ -167,6 +171,7 @@ lane& session_state::bring_in(stream_ref stream) {
                       ": give a stream made by cugraft::stream");
   refuse_if_capturing(stream, "bringing it into another");
   lane& made = add_lane(stream, false);
+  if (is_eager_) return made;
   try {
     add_stream(shared_from_this(), stream);
   } catch (...) {

@@ -98,6 +98,18 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
                                                           std::uint32_t size);
   void close_body(std::uint32_t builder);
 
+  // An eager run: builders as ever, but what they do runs at once. See session_eager.cpp.
+  /// Opens the session without a capture; what is enqueued on its streams never comes to it.
+  void begin_eager();
+  bool is_eager() const noexcept { return is_eager_; }
+  /// @throws unsupported_error  in an eager run
+  void refuse_embedding() const;
+  /// The first stream waits for forks that are still open, and what was kept lives until it has
+  /// passed; the session is over. `gives_up`: also frees what was allocated and not freed, and
+  /// hands failures to the report function.
+  /// @throws cuda_error
+  void end_eager(bool gives_up);
+
   /// Completes bodies that are open and puts them in place; inner ones first. To be called before
   /// what was captured is read. Their failures are the session's.
   void complete_bodies();
@@ -310,6 +322,13 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   }
   bool tracks_calls() const noexcept { return failure_ || comparer_ != nullptr; }
 
+  // Eager runs: session_eager.cpp.
+  void refuse_if_eager(const char* asked, const char* instead) const;
+  void link_eager(lane& from, lane& to);
+  std::uintptr_t allocate_eagerly(stream_ref stream, std::size_t bytes) const;
+  void free_eagerly(stream_ref stream, std::uintptr_t address) const;
+  void release_behind_work(owner_list& kept);
+
   void require_open() const;
   void require_own_thread(const lane& where) const;
   const builder_entry& require_building(std::uint32_t builder) const;
@@ -342,6 +361,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   ended end_driver_capture() noexcept;
 
   const driver_table* table_;
+  bool is_eager_ = false;
   stream_ref origin_;
   capture_mode mode_;
   std::thread::id thread_ = std::this_thread::get_id();
@@ -420,6 +440,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
 };
 
 }  // namespace detail
+
+/// @throws usage_error  if `stream` is the legacy stream, which cannot capture
+void refuse_legacy(stream_ref stream);
 
 /// Ends the capture on `stream` until the driver says that it is over. @return the first result
 call_result end_capture(const driver_table& table, CUstream stream, CUgraph* graph) noexcept;

@@ -81,6 +81,7 @@ condition session_state::create_condition(std::uint32_t builder,
                                           std::optional<unsigned> default_value) {
   const std::lock_guard lock(mutex_);
   require_building(builder);
+  refuse_if_eager("condition", "ask graph_builder::is_eager, and do without");
   driver_of(*table_).require(feature::conditional_nodes, "leave out the condition");
   tree_->conditions.reserve(tree_->conditions.size() + 1);
   session_state& whole = root();
@@ -148,6 +149,7 @@ std::vector<std::shared_ptr<session_state>> session_state::open_bodies(std::uint
     const std::lock_guard lock(mutex_);
     const lane& where = lanes_[require_building(builder).lane];
     require_own_thread(where);
+    refuse_if_eager("conditional node", "ask graph_builder::is_eager, and do without");
     require_condition(condition);
     if (size == 0) throw usage_error("switch_case: 0 bodies; a switch has at least one");
     if (type == switch_condition || size > 1)

@@ -254,6 +254,7 @@ CUevent session_state::link_event(CUcontext context) {
 }
 
 void session_state::link(lane& from, lane& to, bool is_new) {
+  if (is_eager_) return link_eager(from, to);
   if (comparer_ != nullptr) return link_held(from, to, is_new);
   const CUevent event = link_event(from.context);
   if (!failure_ && refresh(from) &&

@@ -55,6 +55,7 @@ std::uintptr_t session_state::next_own_address() {
 
 std::uintptr_t session_state::allocate_on(stream_ref stream, std::size_t bytes,
                                           std::uintptr_t own) {
+  if (is_eager_) return allocate_eagerly(stream, bytes);
   node_note note;
   note.memory = memory_call{.kind = node_kind::allocation, .bytes = bytes};
   if (client_ && client_->hands_out_memory()) {
@@ -85,8 +86,14 @@ void session_state::free(std::uint32_t builder, void* pointer) {
     throw usage_error("free: " + identify(object("memory", pointer)) + " is no allocation of " +
                       describe() + ": give what graph_builder::allocate gave in this session");
   if (found->is_freed)
-    throw usage_error("free: " + identify(object("memory", pointer)) + " was freed in " +
-                      describe() + " already: a graph frees its memory once");
+    throw usage_error(
+        "free: " + identify(object("memory", pointer)) + " was freed in " + describe() +
+        " already: " + (is_eager_ ? "memory is freed once" : "a graph frees its memory once"));
+  if (is_eager_) {
+    free_eagerly(stream, address);
+    found->is_freed = true;
+    return;
+  }
   node_note note;
   note.memory =
       memory_call{.kind = node_kind::free, .address = found->own != 0 ? found->own : address};

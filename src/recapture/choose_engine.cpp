@@ -80,7 +80,7 @@ std::unique_ptr<recapture_engine> make_direct(const engine_info& direct,
   return direct.make(graph, options);
 }
 
-bool takes(const engine_info& native, const detail::graph_state& graph, stream_ref stream) {
+bool native_takes(const engine_info& native, const detail::graph_state& graph, stream_ref stream) {
   return driver_of(*graph.table).supports(feature::recapture_to_graph) &&
          native.refusal(graph).empty() && native.status(stream.get_context()).automatic;
 }
@@ -109,6 +109,14 @@ void refuse_options(const detail::graph_state& graph, const recapture_options& o
   if (graph.is_borrowed) refuse_owners_part(graph, options);
 }
 
+engine engine_of(const detail::graph_state& graph, stream_ref stream,
+                 const recapture_options& options) {
+  if (options.with != engine::automatic) return options.with;
+  const std::vector<engine_info> engines = registered_engines();
+  return native_takes(find(engines, engine::native), graph, stream) ? engine::native
+                                                                    : engine::compare;
+}
+
 std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::graph_state>& graph,
                                                 stream_ref stream,
                                                 const recapture_options& options) {
@@ -123,7 +131,7 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
   const engine_info& native = find(engines, engine::native);
   const bool is_native = options.with == engine::native ||
                          (options.with == engine::automatic && !options.replace_structure &&
-                          takes(native, *graph, stream));
+                          native_takes(native, *graph, stream));
   if (is_native) return make_native(native, graph, options);
   if (options.with == engine::direct)
     return make_direct(find(engines, engine::direct), graph, options);

@@ -16,6 +16,10 @@ std::unique_ptr<recapture_engine> choose_engine(const std::shared_ptr<detail::gr
                                                 stream_ref stream,
                                                 const recapture_options& options);
 
+/// The engine that `choose_engine` takes, without asking whether it does take the graph.
+engine engine_of(const detail::graph_state& graph, stream_ref stream,
+                 const recapture_options& options);
+
 /// @throws not_implemented_error  if the engine compare cannot read all of the graph
 void refuse_unreadable(const detail::graph_state& graph);
 

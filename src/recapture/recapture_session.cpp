@@ -87,6 +87,11 @@ recapture_result finish_recapture(detail::session_state& session) {
   auto& run = static_cast<recapture_run&>(*session.client());
   outcome_guard guard(run, session);
   recapture_outcome outcome = run.engine->finish(session);
+  if (run.aside != nullptr) {
+    run.aside->is_broken = session.is_held_capture_broken() || !session.open_forks().empty();
+    run.aside->structure = std::move(outcome.replacement);
+    if (run.aside->structure) return change_report();
+  }
   recapture_content content;
   // Of a graph from elsewhere: what matches what was captured here belongs here.
   guard.belongs_to(outcome.failure ? nullptr : session.context());
@@ -149,8 +154,9 @@ namespace {
 
 recapture_result run_once(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
                           const std::function<void(graph_builder&)>& body,
-                          const recapture_options& options) {
+                          const recapture_options& options, recapture_aside* aside = nullptr) {
   recapture_session session = begin_recapture(graph, stream, options);
+  static_cast<recapture_run&>(*access::own_session(session)->client()).aside = aside;
   try {
     body(session);
   } catch (...) {
@@ -185,6 +191,13 @@ recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph
   recapture_result second = run_once(graph, stream, body, again);
   if (second) graph->last_failure = former;
   return second;
+}
+
+recapture_result recapture_beside(const std::shared_ptr<detail::graph_state>& graph,
+                                  stream_ref stream,
+                                  const std::function<void(graph_builder&)>& body,
+                                  const recapture_options& options, recapture_aside& aside) {
+  return run_once(graph, stream, body, options, &aside);
 }
 
 recapture_session::recapture_session(recapture_session&& other) noexcept

@@ -8,11 +8,20 @@
 
 namespace cugraft {
 
+/// What a re-capture leaves beside its graph.
+struct recapture_aside {
+  std::shared_ptr<detail::graph_state> structure;  ///< what was captured, where it is another one
+  /// No capture would take the body's work, whatever failed first: foreign work ended the one that
+  /// the streams were held in, or a fork with work was not joined.
+  bool is_broken = false;
+};
+
 /// What a re-capture's session carries: its graph, its options, and the engine that does the work.
 struct recapture_run final : capture_client {
   std::shared_ptr<detail::graph_state> graph;
   recapture_options options;
   std::unique_ptr<recapture_engine> engine;
+  recapture_aside* aside = nullptr;  ///< see `recapture_beside`
   bool is_finishing = false;  ///< the end has come: the graph is open again when all is applied
 
   call_result begin(CUstream stream, CUstreamCaptureMode mode) override {
@@ -44,5 +53,12 @@ recapture_result finish_recapture(detail::session_state& session);
 recapture_result run_recapture(const std::shared_ptr<detail::graph_state>& graph, stream_ref stream,
                                const std::function<void(graph_builder&)>& body,
                                const recapture_options& options);
+
+/// The same by one run of the body; with `replace_structure` another structure does not replace the
+/// graph, but goes into `aside`, and the report is empty.
+recapture_result recapture_beside(const std::shared_ptr<detail::graph_state>& graph,
+                                  stream_ref stream,
+                                  const std::function<void(graph_builder&)>& body,
+                                  const recapture_options& options, recapture_aside& aside);
 
 }  // namespace cugraft
