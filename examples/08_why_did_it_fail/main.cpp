@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why did my update fail? Two captures of one step are looked at, as a program would that gets
-// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE and wants to know which node is to blame: saved as JSON, read
-// back without a driver, and compared. What the driver itself prints of them
+// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE and wants to know which node is to blame: saved as JSON,
+// read back without a driver, and compared. What the driver itself prints of them
 // (cuGraphDebugDotPrint) is compared too: it knows less, arguments of kernels for instance.
 //
 // Given a folder, it leaves all files there, for `cugraft diff` and `cugraft render`:
@@ -11,6 +11,7 @@
 //
 // Runs on the driver that CUGRAFT_DRIVER names, else on the system's.
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -57,25 +58,25 @@ class program {
   // change. The factor is what any can.
   cugraft::graph capture(float factor, std::size_t row_bytes) {
     return cugraft::capture(stream_, [&](cugraft::graph_builder& g) {
-      g.launch({.grid = 1, .block = 32}, scale_, x_.data(), factor);
       g.tag("scale the input");
-      g.copy_2d_async(y_.data(), 64, x_.data(), 64, row_bytes, 8);
+      launch(g, {.grid = 1, .block = 32}, scale_, x_.data(), factor);
+      g.tag("");
+      copy_2d_async(g, y_.data(), 64, x_.data(), 64, row_bytes, 8);
     });
   }
 
   // The verbose dump, flag 1.
   void dump(const cugraft::graph& graph, const std::filesystem::path& file) {
     using function = int (*)(CUgraph, const char*, unsigned);
-    const auto print = reinterpret_cast<function>(
-        device_.get_driver().entry_point("cuGraphDebugDotPrint", 11030));
+    const auto print =
+        reinterpret_cast<function>(device_.get_driver().entry_point("cuGraphDebugDotPrint", 11030));
     check(print(graph.get(), file.c_str(), 1), "cuGraphDebugDotPrint");
   }
 
  private:
   cugraft::context device_;
   cugraft::stream stream_;
-  cugraft::kernel scale_ =
-      cugraft::library::from_image(device_, scale_ptx).get_kernel("scale");
+  cugraft::kernel scale_ = cugraft::library::from_image(device_, scale_ptx).get_kernel("scale");
   cugraft::device_buffer x_{device_, 512}, y_{device_, 512};
 };
 
