@@ -8,6 +8,10 @@
 namespace cugraft {
 namespace {
 
+std::string nodes_text(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "node" : "nodes");
+}
+
 std::string text_of(const picture& of, const picture_box& box) {
   const node_summary node{{}, box.kind, box.name, box.tag};
   std::string result = fmt::format("  {} {}", box.path, text_of(node));
@@ -29,7 +33,7 @@ std::string to_text(const saved_graph& graph) {
       state.is_dump ? fmt::format("{} nodes, a driver's dump\n", graph.size())
                     : fmt::format("{} nodes, generation {}\n", graph.size(), state.generation);
   for (const picture_level& level : drawn.levels) {
-    if (level.first != 0) result += fmt::format("{}, {} nodes\n", level.title, level.count);
+    if (level.first != 0) result += fmt::format("{}, {}\n", level.title, nodes_text(level.count));
     for (std::uint32_t box = level.first; box < level.first + level.count; ++box)
       result += text_of(drawn, drawn.boxes[box]);
   }
