@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "colours.hpp"
@@ -52,29 +53,45 @@ std::string failure_text(const recapture_failure& failure, const std::string& fo
                      failure.message);
 }
 
-// The rules of all drivers from 12.4 on are the same, as far as anything is documented or was
-// measured; of older ones nothing is known.
-void check_driver(const std::string& version) {
-  if (version.empty()) return;
+// The driver's number, 0 where none is asked about. Of drivers before 12.4 nothing is known.
+int asked_driver(const std::string& version) {
+  if (version.empty()) return 0;
   constexpr int oldest = 12040;
   int major = 0, minor = 0;
   const char* const end = version.data() + version.size();
-  const char* at = std::from_chars(version.data(), end, major).ptr;
-  if (at == end || *at != '.' || std::from_chars(at + 1, end, minor).ptr != end || at + 1 == end)
+  const auto [dot, failure] = std::from_chars(version.data(), end, major);
+  const bool has_minor = failure == std::errc() && dot != end && *dot == '.' && dot + 1 != end &&
+                         std::from_chars(dot + 1, end, minor).ptr == end;
+  if (!has_minor || major < 0 || major > 1000 || minor < 0 || minor > 99)
     throw usage_error("--driver-version: \"" + version + "\" is no version, as 12.4 is");
   const int number = 1000 * major + 10 * minor;
   if (number < oldest)
     throw unsupported_error("verdicts for a driver", oldest, number,
                             "compare without --driver-version: structure and fields differ alike");
+  return number;
 }
 
-int diff_reports(const recapture_result& found, const saved_graph& before,
-                 const diff_options& options) {
+// What is documented to differ between drivers (driver rules, 5.2): from 13.4 on, host calls and
+// event records may not move to another context, and a saved graph has no contexts.
+void note_contexts(const change_report& report, int driver) {
+  constexpr int fixes_contexts = 13040;
+  const bool has_any = std::ranges::any_of(report.changes(), [](const node_change& change) {
+    return change.kind == node_kind::host || change.kind == node_kind::event_record;
+  });
+  if (driver >= fixes_contexts && has_any)
+    fmt::print(stderr,
+               "cugraft: a driver of 13.4 or newer refuses a host call or an event record that "
+               "moved to another context; contexts are not in these files\n");
+}
+
+int write_difference(const recapture_result& found, const saved_graph& before,
+                     const diff_options& options, int driver) {
   if (!found) {
     write(options.output, failure_text(found.failure(), options.format), options.format);
     return exit_failed;
   }
   const change_report& report = found.report();
+  note_contexts(report, driver);
   write(options.output, rendered(before, report, options.format), options.format);
   return report.nodes_changed() == 0 ? exit_ok : exit_failed;
 }
@@ -96,15 +113,15 @@ int run_render(const render_options& options) {
 }
 
 int run_diff(const diff_options& options) {
-  check_driver(options.driver_version);
+  const int driver = asked_driver(options.driver_version);
   const auto before = read_as<saved_graph>(options.before, "a graph");
   const auto after = read_as<saved_graph>(options.after, "a graph");
   if (before.is_dump() && after.is_dump())
     fmt::print(stderr,
                "cugraft: dumps of a driver do not show arguments of kernels: whether those differ "
                "is not known; graphs saved by to_json do\n");
-  return diff_reports(compare(before, after, {.kernels_by_name = options.kernels_by_name}), before,
-                      options);
+  return write_difference(compare(before, after, {.kernels_by_name = options.kernels_by_name}),
+                          before, options, driver);
 }
 
 int run_rules(const rules_options& options) {

@@ -98,7 +98,7 @@ void declare_diff(CLI::App& app, diff_options& options) {
   command.add_option("B", options.after, "Another one of the same sort")->required();
   command
       .add_option("--driver-version", options.driver_version,
-                  "The driver that verdicts are for; they are the same for all from 12.4 on")
+                  "The driver that verdicts are for, from 12.4 on")
       ->type_name("V");
   command.add_flag("--kernels-by-name", options.kernels_by_name,
                    "Kernels of one name and layout are one: for graphs of two processes");

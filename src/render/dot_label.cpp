@@ -155,6 +155,8 @@ class label_fields {
       result_.kind = kind->second;
     } else if (const std::size_t launch = text.find("<<<"); launch != text.npos) {
       add_launch(text, launch);
+    } else if (text == "ID") {
+      // The head of the cells that follow.
     } else if (is_extents(text)) {
       add_extents(text);
     } else if (!result_.number && is_number(text)) {

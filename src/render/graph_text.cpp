@@ -29,9 +29,9 @@ std::string text_of(const picture& of, const picture_box& box) {
 std::string to_text(const saved_graph& graph) {
   const detail::saved_state& state = state_of(graph);
   const picture drawn = picture_of(state, nullptr);
-  std::string result =
-      state.is_dump ? fmt::format("{} nodes, a driver's dump\n", graph.size())
-                    : fmt::format("{} nodes, generation {}\n", graph.size(), state.generation);
+  std::string result = nodes_text(graph.size());
+  result +=
+      state.is_dump ? ", a driver's dump\n" : fmt::format(", generation {}\n", state.generation);
   for (const picture_level& level : drawn.levels) {
     if (level.first != 0) result += fmt::format("{}, {}\n", level.title, nodes_text(level.count));
     for (std::uint32_t box = level.first; box < level.first + level.count; ++box)

@@ -2,6 +2,8 @@
 #include "render/picture.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 
@@ -15,7 +17,11 @@ namespace {
 class lane_layout {
  public:
   lane_layout(const model::structure& nodes, const model::level& level, picture& result)
-      : nodes_(nodes), level_(level), boxes_(result.boxes) {}
+      : nodes_(nodes), level_(level), boxes_(result.boxes), has_followers_(level.count) {
+    for (std::uint32_t i = 0; i < level.count; ++i)
+      for (const model::dependency& edge : nodes.dependencies(level.first + i))
+        has_followers_[edge.node - level.first] = true;
+  }
 
   void place(picture_level& result) {
     for (const std::uint32_t node : in_order(nodes_, level_)) place(node);
@@ -40,7 +46,7 @@ class lane_layout {
       if (!own && lanes_[before.lane].last == edge.node && !lanes_[before.lane].is_free)
         own = before.lane;
     }
-    if (!own) own = take_lane();
+    if (!own) own = take_lane(box.row);
     // What joins here leaves its lane to others.
     for (const model::dependency& edge : dependencies) {
       const std::uint32_t before = boxes_[edge.node].lane;
@@ -50,12 +56,14 @@ class lane_layout {
     box.row = std::max(box.row, next_row_[*own]);
     next_row_[*own] = box.row + 1;
     lanes_[*own] = {node, false};
+    if (!has_followers_[node - level_.first]) free_lane(*own);
   }
 
-  std::uint32_t take_lane() {
-    if (!free_.empty()) {
-      const std::uint32_t lane = free_.back();
-      free_.pop_back();
+  // One that was left above that row, so that nothing moves down for it; else a new one.
+  std::uint32_t take_lane(std::uint32_t row) {
+    if (!free_.empty() && free_.top().first <= row) {
+      const std::uint32_t lane = free_.top().second;
+      free_.pop();
       return lane;
     }
     lanes_.emplace_back();
@@ -66,15 +74,17 @@ class lane_layout {
   void free_lane(std::uint32_t lane) {
     if (lanes_[lane].is_free) return;
     lanes_[lane].is_free = true;
-    free_.push_back(lane);
+    free_.emplace(next_row_[lane], lane);
   }
 
   const model::structure& nodes_;
   const model::level level_;
   std::vector<picture_box>& boxes_;
   std::vector<lane> lanes_;
-  std::vector<std::uint32_t> next_row_;  // by lane
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> next_row_;                       // by lane
+  std::vector<bool> has_followers_;                           // by place in the level
+  using left_lane = std::pair<std::uint32_t, std::uint32_t>;  // its next row, itself
+  std::priority_queue<left_lane, std::vector<left_lane>, std::greater<>> free_;
 };
 
 std::string title_of(const model::structure& nodes, const model::level& level) {

@@ -36,7 +36,7 @@ def chain(length: int, name: str = "scale", changed: int = -1) -> str:
             "kind": "kernel",
             "name": name,
             "tag": "",
-            "dependencies": [{"node": at - 1, "from_port": 0, "to_port": 0, "type": 0}][: at],
+            "dependencies": [{"node": at - 1, "from_port": 0, "to_port": 0, "type": 0}][:at],
             "form": "kernel",
             "parameters": {**KERNEL, "arguments": "01000000" if at == changed else "00000000"},
         }
@@ -107,6 +107,19 @@ class LookTest(unittest.TestCase):
             *("diff", before, before, "--driver-version", "new"),
         )
 
+    def test_contexts_that_no_file_has_are_said_for_newer_drivers(self):
+        def host(function: int) -> str:
+            node = json.loads(chain(1))
+            parameters = {"function": function, "user_data": 0}
+            node["nodes"][0] |= {"kind": "host", "form": "host", "parameters": parameters}
+            return self.file(f"host_{function}.json", json.dumps(node))
+
+        for version, said in (("13.3", False), ("13.4", True)):
+            done = tool.run("diff", host(1), host(2), "--driver-version", version)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("patchable by host.function", done.stdout)
+            self.assertEqual("another context" in done.stderr, said)
+
     def test_render_reads_reports_graphs_and_dumps(self):
         report = pathlib.Path(self.file("report.json")).read_text(encoding="utf-8")
         self.assertEqual(
@@ -160,9 +173,7 @@ class LookTest(unittest.TestCase):
             name,
         )
         name = self.file("empty.json", "")
-        self.trouble(
-            f"{name}: line 1: expected JSON or DOT, but there is nothing", "render", name
-        )
+        self.trouble(f"{name}: line 1: expected JSON or DOT, but there is nothing", "render", name)
         name = self.file("picture.dot", "digraph {\n a -> }")
         self.trouble(f"{name}: line 2: expected a node, but there is '}}'", "render", name)
         self.assertEqual(tool.run("render", str(self.folder)).returncode, 2)

@@ -56,12 +56,11 @@ TEST(DumpTest, NodesEdgesAndGraphsInsideAreRead) {
 }
 
 TEST(DumpTest, TablesBecomeFields) {
-  EXPECT_EQ(
-      to_text(saved_graph::load_dot(record)),
-      "1 node, a driver's dump\n"
-      "  0 kernel \"scale\"\n    ID: 0 (topoId: 3)\n    grid: 8\n    block: 32\n    shared: 0\n"
-      "    node handle: 0x000055A0\n    func handle: 0x000066B0\n    cooperative: 0\n"
-      "    accessPolicyWindow.base_ptr: 0x0\n    accessPolicyWindow.num_bytes: 0\n");
+  EXPECT_EQ(to_text(saved_graph::load_dot(record)),
+            "1 node, a driver's dump\n"
+            "  0 kernel \"scale\"\n    grid: 8\n    block: 32\n    shared: 0\n"
+            "    node handle: 0x000055A0\n    func handle: 0x000066B0\n    cooperative: 0\n"
+            "    accessPolicyWindow.base_ptr: 0x0\n    accessPolicyWindow.num_bytes: 0\n");
 }
 
 std::string rule_of(const std::string& dump, const std::string& from, const std::string& to) {
