@@ -56,7 +56,9 @@ std::string lower(std::string_view text) {
 bool differs_from_run_to_run(node_kind kind, const std::string& name) {
   const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
   if (has("topoid") || has("node handle") || name == "id" || name.ends_with(".id")) return true;
-  return (name == "handle" || name.ends_with(".handle")) && kind != node_kind::conditional;
+  // Of a conditional node the first is that of its condition, the next its own.
+  if (kind == node_kind::conditional) return name == "handle[2]";
+  return name == "handle" || name.ends_with(".handle");
 }
 
 // Whether the node works on more than one row, as far as its fields show: by a "height" that is not
