@@ -31,20 +31,26 @@ void print_error(const unsupported_error& failure, bool as_json) {
                {"instead", failure.instead()}});
 }
 
-int refuse_undelivered(const std::string& command) {
-  fmt::print(stderr, "cugraft: {} is not delivered yet; this version has doctor and demo\n",
-             command);
-  return exit_usage;
+int run_command(const std::string& command, const command_line& line) {
+  if (command == "demo") return run_demo(line.demo);
+  if (command == "doctor") return run_doctor(line.doctor);
+  if (command == "render") return run_render(line.render);
+  if (command == "diff") return run_diff(line.diff);
+  if (command == "rules") return run_rules(line.rules);
+  if (command == "completion") return run_completion(line.shell);
+  return run_failure_checks_command(line.failure_checks);
+}
+
+// What is wrong with a file is trouble, as with a command line: 1 means a difference to `diff`.
+bool looks_at_files(const std::string& command) {
+  return command == "render" || command == "diff" || command == "rules" || command == "completion";
 }
 
 int run(const CLI::App& app, const command_line& line) {
   const std::string command = app.get_subcommands().front()->get_name();
   const bool as_json = command == "demo" ? line.demo.json : line.doctor.json;
   try {
-    if (command == "demo") return run_demo(line.demo);
-    if (command == "doctor") return run_doctor(line.doctor);
-    if (command == failure_checks_command) return run_failure_checks_command(line.failure_checks);
-    return refuse_undelivered(command);
+    return run_command(command, line);
   } catch (const unsupported_error& failure) {
     print_error(failure, as_json);
     return exit_unsupported;
@@ -53,7 +59,7 @@ int run(const CLI::App& app, const command_line& line) {
     return exit_usage;
   } catch (const std::exception& failure) {
     print_error(failure, as_json);
-    return exit_failed;
+    return looks_at_files(command) ? exit_usage : exit_failed;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cugraft/version.hpp"
 #include "failure_checks.hpp"
@@ -67,6 +68,64 @@ void declare_failure_checks(CLI::App& app, driver_options& options) {
   declare_driver(*app.add_subcommand(failure_checks_command)->group(""), options);
 }
 
+const std::vector<std::string> formats{"text", "json", "dot", "svg", "html"};
+
+void declare_output(CLI::App& command, std::string& format, std::string& output) {
+  command.add_option("--format", format, "How it is written; svg needs Graphviz")
+      ->check(CLI::IsMember(formats));
+  command.add_option("-o,--output", output, "The file to write; left out: stdout")
+      ->type_name("OUT");
+}
+
+void declare_render(CLI::App& app, render_options& options) {
+  CLI::App& command = *app.add_subcommand("render", "Draws a report or a graph");
+  command.add_option("FILE", options.file, "JSON of to_json, or a driver's dump; - for stdin")
+      ->required();
+  command.add_option("--report", options.report, "A report whose changes are marked in the graph")
+      ->type_name("FILE");
+  declare_output(command, options.format, options.output);
+  command.footer(
+      "Examples:\n"
+      "  cugraft render report.json\n"
+      "  cugraft render graph.json --report report.json --format html -o graph.html\n"
+      "  cugraft render dump.dot --format svg -o graph.svg");
+}
+
+void declare_diff(CLI::App& app, diff_options& options) {
+  CLI::App& command =
+      *app.add_subcommand("diff", "Says which nodes of two graphs differ, and what takes that");
+  command.add_option("A", options.before, "A saved graph, or a driver's dump")->required();
+  command.add_option("B", options.after, "Another one of the same sort")->required();
+  command
+      .add_option("--driver-version", options.driver_version,
+                  "The driver that verdicts are for, from 12.4 on")
+      ->type_name("V");
+  command.add_flag("--kernels-by-name", options.kernels_by_name,
+                   "Kernels of one name and layout are one: for graphs of two processes");
+  declare_output(command, options.format, options.output);
+  command.footer(
+      "The exit status is 0 where nothing differs, 1 where something does, 2 for trouble.\n"
+      "Examples:\n"
+      "  cugraft diff before.json after.json\n"
+      "  cugraft diff before.json after.json --format html -o diff.html\n"
+      "  cugraft diff before.dot after.dot --driver-version 12.4");
+}
+
+void declare_rules(CLI::App& app, rules_options& options) {
+  CLI::App& command =
+      *app.add_subcommand("rules", "Lists what an executable can take, by whose word");
+  command.add_flag("--json", options.json, "Prints one JSON object");
+}
+
+void declare_completion(CLI::App& app, std::string& shell) {
+  CLI::App& command =
+      *app.add_subcommand("completion", "Prints a script of completions for a shell");
+  command.add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command.footer("Example:\n  source <(cugraft completion bash)");
+}
+
 }  // namespace
 
 void declare_options(CLI::App& app, command_line& line) {
@@ -77,8 +136,10 @@ void declare_options(CLI::App& app, command_line& line) {
   declare_doctor(app, line.doctor);
   declare_demo(app, line.demo);
   declare_failure_checks(app, line.failure_checks);
-  app.add_subcommand("render", "Not delivered yet: draws a report or a graph")->allow_extras();
-  app.add_subcommand("diff", "Not delivered yet: compares two graphs")->allow_extras();
+  declare_render(app, line.render);
+  declare_diff(app, line.diff);
+  declare_rules(app, line.rules);
+  declare_completion(app, line.shell);
 }
 
 }  // namespace cugraft::cli

@@ -6,6 +6,7 @@
 #include "demo.hpp"
 #include "doctor.hpp"
 #include "driver_choice.hpp"
+#include "look.hpp"
 
 namespace cugraft::cli {
 
@@ -14,6 +15,10 @@ struct command_line {
   demo_options demo;
   doctor_options doctor;
   driver_options failure_checks;
+  render_options render;
+  diff_options diff;
+  rules_options rules;
+  std::string shell;  ///< to complete for
 };
 
 /// Declares the subcommands; what they are given goes into `line`, which has to outlive `app`.

@@ -32,7 +32,8 @@ std::size_t change_report::nodes_total() const noexcept {
 }
 
 std::size_t change_report::nodes_changed() const noexcept {
-  return state_or_empty(state_).raw.size();
+  const detail::report_state& state = state_or_empty(state_);
+  return state.raw.size() + state.given.size();
 }
 
 std::span<const node_change> change_report::changes() const& {

@@ -38,8 +38,8 @@ node_change format_change(const raw_change& change) {
 
 const std::vector<node_change>& detail::report_state::formatted() const {
   std::call_once(once_, [this] {
-    std::vector<node_change> changes;
-    changes.reserve(raw.size());
+    std::vector<node_change> changes = given;
+    changes.reserve(given.size() + raw.size());
     for (const raw_change& change : raw) changes.push_back(format_change(change));
     std::ranges::stable_sort(changes, comes_first, &node_change::path);
     formatted_ = std::move(changes);

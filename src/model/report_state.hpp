@@ -51,6 +51,7 @@ struct report_state {
   engine used = engine::automatic;
   std::size_t nodes_total = 0;
   std::vector<raw_change> raw;
+  std::vector<node_change> given;  ///< beside `raw`: changes that came as text
   verdict overall = verdict::unchanged;
   bool structure_replaced = false;
   std::uint64_t generation = 0;

@@ -39,6 +39,29 @@ class json_writer {
     close(']');
   }
 
+  /// Writes an array whose elements `fill` adds by `element`.
+  template <class F>
+  void list(F&& fill) {
+    open('[');
+    fill();
+    close(']');
+  }
+
+  template <class T>
+  void element(const T& value) {
+    separate();
+    write(*this, value);
+  }
+
+  /// A member whose value `fill` writes.
+  template <class F>
+  void member_by(std::string_view name, F&& fill) {
+    separate();
+    string(name);
+    text_ += ':';
+    fill();
+  }
+
   template <class T>
   void member(std::string_view name, const T& value) {
     separate();
@@ -46,6 +69,9 @@ class json_writer {
     text_ += ':';
     write(*this, value);
   }
+
+  /// What is JSON already.
+  void raw(std::string_view json) { text_ += json; }
 
   void null() { text_ += "null"; }
   void boolean(bool value) { text_ += value ? "true" : "false"; }

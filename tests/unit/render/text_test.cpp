@@ -69,13 +69,5 @@ TEST(ToTextTest, AnUpdate) {
             "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, update result 5\n");
 }
 
-TEST(NotDeliveredTest, PicturesAreNamed) {
-  const change_report report;
-  const std::string later = " is not delivered yet: it comes with the pictures and the front door";
-  EXPECT_THROW_MSG(to_dot(report), not_implemented_error, "to_dot" + later);
-  EXPECT_THROW_MSG(to_svg(report), not_implemented_error, "to_svg" + later);
-  EXPECT_THROW_MSG(to_html(report), not_implemented_error, "to_html" + later);
-}
-
 }  // namespace
 }  // namespace cugraft
