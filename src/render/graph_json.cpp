@@ -62,7 +62,7 @@ void write_data(json_writer& out, const model::kernel_value& kernel) {
       for (const kernel_parameter& each : kernel.layout->parameters) out.element(each);
     });
   });
-  out.member("arguments", kernel.arguments);
+  out.member("arguments", std::vector<std::byte>(kernel.arguments.begin(), kernel.arguments.end()));
 }
 
 void write_data(json_writer& out, const model::copy_value& copy) {

@@ -118,7 +118,7 @@ model::kernel_value read_kernel(json_reader& in) {
        {"priority", [&] { all.priority = read_int(in); }},
        {"attributes", [&] { in.array([&] { all.others.push_back(read_attribute(in)); }); }},
        {"parameters", [&] { result.layout = read_layout(in); }},
-       {"arguments", [&] { result.arguments = in.bytes(); }}});
+       {"arguments", [&] { result.arguments = model::argument_bytes(in.bytes()); }}});
   if (result.layout != nullptr && result.arguments.size() != result.layout->bytes)
     in.fail(fmt::format("{} bytes of arguments in the kernel that ends here, as its parameters say",
                         result.layout->bytes));
