@@ -37,8 +37,9 @@ model::copy_value copy_of(const row_copy& rows) noexcept {
   return copy;
 }
 
-// Whether a call of that kind would be the graph's next node, as far as its place tells.
-bool lane::is_ahead(node_kind kind) const noexcept {
+// Whether a call of that kind would be the graph's next node, as far as its place tells. Inline,
+// since a call is a tenth of what an unchanged node costs.
+[[gnu::always_inline]] inline bool lane::is_ahead(node_kind kind) const noexcept {
   const detail::session_state& all = session;
   if (!all.is_comparing_ || !is_of_session_context || all.matched_ >= all.end_expected_)
     return false;
@@ -48,7 +49,7 @@ bool lane::is_ahead(node_kind kind) const noexcept {
          expected.follows(node, front) && expected.tag(node) == *all.tree_->tag_text;
 }
 
-void lane::take_next() noexcept {
+[[gnu::always_inline]] inline void lane::take_next() noexcept {
   front.resize(1);  // there is room: see add_lane
   front.front() = {static_cast<std::uint32_t>(session.matched_++), {}};
   ++added;

@@ -101,6 +101,7 @@ class graph {
     constexpr std::size_t few = 4;
     const std::span<const dependency> wanted = structure_.dependencies(node);
     if (wanted.size() != front.size() || wanted.size() > few) return false;
+    if (wanted.size() == 1) return wanted.front() == front.front();
     return std::all_of(front.begin(), front.end(), [&](const dependency& each) {
       return std::find(wanted.begin(), wanted.end(), each) != wanted.end();
     });
