@@ -20,7 +20,9 @@ import statistics
 import subprocess
 import sys
 
-ID = re.compile(r"update\.(?P<shape>\w+?)_(?P<way>[a-z]+)_(?P<share>one|\d+_per_cent)\.(?P<size>\d+)")
+ID = re.compile(
+    r"update\.(?P<shape>\w+?)_(?P<way>[a-z]+)_(?P<share>one|\d+_per_cent)\.(?P<size>\d+)"
+)
 BY_HAND = ("manual", "instantiated")  # the first that was measured is compared with
 BY_CUGRAFT = ("direct", "calls", "semantic", "none")
 SHARES = ("0_per_cent", "one", "1_per_cent", "10_per_cent", "100_per_cent")

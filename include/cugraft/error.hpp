@@ -22,8 +22,8 @@ class CUGRAFT_API usage_error : public error {
   using error::error;
 };
 
-/// What this version has no way for, such as a graph with nodes that no engine can read. Nothing was
-/// touched.
+/// What this version has no way for, such as a graph with nodes that no engine can read. Nothing
+/// was touched.
 class CUGRAFT_API not_implemented_error : public error {
  public:
   using error::error;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
+#include <concepts>
+#include <cstdio>
 #include <memory>
-#include <ostream>
+#include <string>
 #include <string_view>
 
 #include "entry.hpp"
@@ -53,12 +54,31 @@ std::string_view name_of(CUgraphNodeType type) noexcept {
   }
 }
 
-void write_details(const operation& work, unsigned flags, std::ostream& to) {
+// Not a stream of the standard library: a program with another one may have loaded this.
+class text {
+ public:
+  text& operator<<(std::string_view more) {
+    all_ += more;
+    return *this;
+  }
+  text& operator<<(std::unsigned_integral auto number) { return *this << std::to_string(number); }
+
+  bool save(const char* path) const {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "w"), &std::fclose);
+    return file && std::fwrite(all_.data(), 1, all_.size(), file.get()) == all_.size() &&
+           std::fflush(file.get()) == 0;
+  }
+
+ private:
+  std::string all_;
+};
+
+void write_details(const operation& work, unsigned flags, text& to) {
   const auto kernel = [&](const kernel_operation& of) {
     to << "\\n" << of.code->code->entry->name;
     if (!shows(flags, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS)) return;
-    to << "\\ngrid " << of.grid.x << ' ' << of.grid.y << ' ' << of.grid.z << "\\nblock "
-       << of.block.x << ' ' << of.block.y << ' ' << of.block.z << "\\nshared " << of.shared_bytes;
+    to << "\\ngrid " << of.grid.x << " " << of.grid.y << " " << of.grid.z << "\\nblock "
+       << of.block.x << " " << of.block.y << " " << of.block.z << "\\nshared " << of.shared_bytes;
   };
   const auto copy = [&](const copy_operation& of) {
     if (!shows(flags, CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS)) return;
@@ -72,16 +92,16 @@ void write_details(const operation& work, unsigned flags, std::ostream& to) {
   };
   const auto conditional = [&](const conditional_operation& of) {
     if (!shows(flags, 1U << 15)) return;  // CONDITIONAL_NODE_PARAMS
-    to << "\\nhandle " << of.condition << ", kind " << of.kind;
+    to << "\\nhandle " << of.condition << ", kind " << static_cast<unsigned>(of.kind);
   };
   std::visit(overloaded{kernel, copy, fill, conditional, [](const auto&) {}}, work.what);
 }
 
-void write_name(const graph& in, const graph_node& node, std::ostream& to) {
-  to << "\"graph_" << in.id << "_node_" << node.local_id << '"';
+void write_name(const graph& in, const graph_node& node, text& to) {
+  to << "\"graph_" << in.id << "_node_" << node.local_id << "\"";
 }
 
-void write_node(const graph& in, const graph_node& node, unsigned flags, std::ostream& to) {
+void write_node(const graph& in, const graph_node& node, unsigned flags, text& to) {
   write_name(in, node, to);
   to << "[shape=\"rectangle\" label=\"" << node.local_id << "\\n" << name_of(type_of(node.work));
   write_details(node.work, flags, to);
@@ -90,7 +110,7 @@ void write_node(const graph& in, const graph_node& node, unsigned flags, std::os
 }
 
 // Each graph is a cluster; those inside nodes follow the one around them.
-void write(const graph& of, unsigned flags, std::ostream& to) {
+void write(const graph& of, unsigned flags, text& to) {
   to << "subgraph cluster_" << of.id << " {\nlabel=\"graph_" << of.id
      << "\" graph[style=\"dashed\"];\n";
   for (const auto& node : of.nodes) write_node(of, *node, flags, to);
@@ -112,11 +132,11 @@ CUresult impl::graph_debug_dot_print(CUgraph of, const char* path, unsigned flag
   std::shared_ptr<graph> found;
   if (const CUresult result = find_graph(of, found)) return result;
   if (!path || (flags & ~known_print_flags) != 0) return CUDA_ERROR_INVALID_VALUE;
-  std::ofstream file(path);
-  file << "digraph dot {\n";
-  write(*found, flags, file);
-  file << "}\n";
-  return file.flush() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  text dump;
+  dump << "digraph dot {\n";
+  write(*found, flags, dump);
+  dump << "}\n";
+  return dump.save(path) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 }  // namespace cugraft_sim

@@ -2,10 +2,12 @@
 #include "library.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -132,9 +134,12 @@ CUresult impl::library_load_from_file(CUlibrary* made, const char* path, CUjit_o
                                       CUlibraryOption* library_options, void** library_values,
                                       unsigned library_option_count) {
   if (!path) return CUDA_ERROR_INVALID_VALUE;
-  std::ifstream file(path, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), &std::fclose);
   if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  std::string image;
+  std::array<char, 4096> part{};
+  while (const std::size_t count = std::fread(part.data(), 1, part.size(), file.get()))
+    image.append(part.data(), count);
   return library_load_data(made, image.c_str(), options, values, option_count, library_options,
                            library_values, library_option_count);
 }

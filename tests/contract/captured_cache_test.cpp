@@ -258,7 +258,6 @@ TEST_P(CapturedCache, AnotherSizeOfMemoryMakesThePairAnew) {
 
 // A driver makes one executable of a graph with conditions.
 TEST_P(CapturedCache, BodiesMayHaveConditions) {
-  if (GetParam().which == engine::direct) GTEST_SKIP() << "direct takes no conditional nodes";
   captured_policy given = policy();
   given.recapture.with = engine::automatic;  // `native` takes none
   captured run(

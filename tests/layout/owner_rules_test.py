@@ -77,6 +77,16 @@ class OwnerTest(TreeCase):
             ],
         )
 
+    def test_streams(self):
+        files = {
+            "sim/src/a.cpp": "#include <string>\n#include <sstream>\n",
+            "cli/a.cpp": "#include <ostream>\n",
+        }
+        self.assertEqual(
+            self.found(owner_rules.check_streams, files),
+            ["sim/src/a.cpp:2: <sstream>: the simulated driver uses no streams"],
+        )
+
     def test_public_includes(self):
         files = {
             "include/cugraft/a.hpp": '#include <vector>\n#include "cugraft/b.hpp"\n'

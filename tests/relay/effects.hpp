@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <memory>
 
 #include "relay/live.hpp"
@@ -146,6 +148,26 @@ struct effect<function_id::ctx_set_current> {
     std::size_t& depth = context_depth();
     if (context == nullptr && depth > 0) --depth;
     if (context != nullptr && depth == 0) depth = 1;
+    return result;
+  }
+};
+
+// A child graph that is moved in is its parent's from then on. Headers before 12.9 lack the field
+// that says so.
+template <>
+struct effect<function_id::graph_add_node> {
+  template <class Function>
+  static CUresult run(Function function, CUgraphNode* made, CUgraph graph,
+                      const CUgraphNode* dependencies, const CUgraphEdgeData* edges,
+                      std::size_t count, CUgraphNodeParams* params) {
+    struct child_graph {
+      CUgraph graph;
+      int ownership;
+    } child{};
+    std::memcpy(&child, params->reserved1, sizeof child);
+    const CUresult result = function(made, graph, dependencies, edges, count, params);
+    const bool is_moved = params->type == CU_GRAPH_NODE_TYPE_GRAPH && child.ownership == 1;
+    if (result == CUDA_SUCCESS && is_moved) live().graphs.forget(child.graph);
     return result;
   }
 };

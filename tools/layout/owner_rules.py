@@ -76,6 +76,17 @@ def check_simulator(tree: SourceTree) -> list[Violation]:
     ]
 
 
+def check_streams(tree: SourceTree) -> list[Violation]:
+    """A stand-in driver is loaded by programs with another standard library, whose streams' facets
+    are one table with its own: with g++ 13 it crashed as it wrote a number."""
+    names = ("iostream", "fstream", "ostream", "istream", "sstream", "iomanip", "locale")
+    return [
+        file.violation(line, f"<{name}>: the simulated driver uses no streams")
+        for file in tree.cpp_files("sim")
+        for line, name in _includes_of(file, names)
+    ]
+
+
 def check_public_includes(tree: SourceTree) -> list[Violation]:
     """A public header includes public headers and the standard library."""
     return [
@@ -132,6 +143,7 @@ CHECKS = (
     check_raw_calls,
     check_python,
     check_simulator,
+    check_streams,
     check_public_includes,
     check_macros,
 )
