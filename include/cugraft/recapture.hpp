@@ -61,7 +61,8 @@ struct captured_times {
   step_time instantiate{};  ///< the first executable of a graph
   step_time update{};       ///< of an executable, by whatever way
   step_time launch{};
-  step_time eager{};  ///< the body without a graph
+  step_time eager{};        ///< the body without a graph
+  step_time cached_call{};  ///< whole calls that found their structure in the cache
 };
 
 /// What a `captured` did so far, and why.
@@ -92,8 +93,8 @@ struct captured_stats {
   bool has_given_up = false;  ///< every call is eager, until `reset`
   captured_times times{};
 
-  /// Host time of a call that finds its structure in the cache: re-capture, update and launch. 0 if
-  /// there was none.
+  /// Host time of a call that finds its structure in the cache, with all that it does. 0 if there
+  /// was none.
   CUGRAFT_API std::chrono::nanoseconds graph_call() const noexcept;
 
   /// Host time of an eager call; 0 if there was none. `warm_up_runs` of 2 or more gives one that

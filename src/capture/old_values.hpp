@@ -26,7 +26,7 @@ class old_values {
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
 
-  /// The node's value; null where there is none. Valid until the next `add` or `erase`.
+  /// The node's value; null where there is none. Valid until the next call that is not const.
   entry* find(std::uint32_t node) noexcept {
     return node < places_.size() && places_[node] != 0 ? &entries_[places_[node] - 1] : nullptr;
   }
@@ -59,7 +59,7 @@ class old_values {
     entries_.clear();
   }
 
-  /// All of them in creation order, valid until the next `add` or `erase`.
+  /// All of them in creation order, valid until the next call that is not const.
   std::span<const entry> in_order() noexcept {
     if (!std::ranges::is_sorted(entries_, {}, &entry::node)) {
       std::ranges::sort(entries_, {}, &entry::node);

@@ -303,7 +303,7 @@ void session_state::give_up() {
       found_noted_ = true;
     else
       note_found();
-  } catch (const cuda_error&) {
+  } catch (const std::exception&) {
     found_unknown_ = true;  // then the failure alone is told
   }
   hold_streams();
@@ -337,6 +337,7 @@ void session_state::drop_contents() noexcept {
   tracked_notes_.clear();
   captured_notes_.clear();
   kept_.clear();
+  foreign_owners_.clear();
   events_.clear();
 }
 
@@ -346,7 +347,7 @@ void session_state::hold_streams() noexcept {
   CUgraph unused = nullptr;
   const call_result over = end_capture(*table_, origin_.get(), &unused);
   if (unused != nullptr && !is_clients(unused)) discard_graph(*table_, unused);
-  if (comparer_ != nullptr) comparer_->held().ended(unused, true);
+  if (comparer_ != nullptr) end_held(unused, true);
   if (failure_->foreign && over.code == newer::error_graph_recapture_failure)
     failure_ = session_failure{mismatch::unknown_node, over, true};
   if (table_->stream_begin_capture(origin_.get(), CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS)
@@ -359,6 +360,11 @@ void session_state::hold_streams() noexcept {
     capture_id_ = id;
   for (const lane& each : lanes_)
     if (each.stream != origin_) hold(each.stream);
+}
+
+// Once: what held the streams may be another body's by now.
+void session_state::end_held(CUgraph left, bool is_dirty) noexcept {
+  if (!std::exchange(is_held_ended_, true)) comparer_->held().ended(left, is_dirty);
 }
 
 void session_state::hold(stream_ref stream) noexcept {
@@ -389,8 +395,7 @@ session_state::ended session_state::end_driver_capture() noexcept {
     discard_graph(*table_, result.graph);
     result.graph = nullptr;
   }
-  if (comparer_ != nullptr && !held_)
-    comparer_->held().ended(std::exchange(result.graph, nullptr), !is_clean_);
+  if (comparer_ != nullptr && !held_) end_held(std::exchange(result.graph, nullptr), !is_clean_);
   return result;
 }
 

@@ -139,6 +139,8 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   const std::vector<node_note>& notes() const noexcept { return notes_; }
   const std::string& tag_text(std::uint32_t tag) const noexcept { return tree_->tags[tag]; }
   std::vector<std::shared_ptr<const void>>& kept() noexcept { return kept_; }
+  /// What foreign code attached to the graphs that were embedded and compared.
+  const owner_list& foreign_owners() const noexcept { return foreign_owners_; }
   layout_cache& layouts() noexcept { return layouts_; }
   const std::optional<session_failure>& failure() const noexcept { return failure_; }
   /// What foreign work was found, where calls are compared as they are made.
@@ -352,6 +354,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   void give_up();
   void hold_streams() noexcept;
   void hold(stream_ref stream) noexcept;
+  void end_held(CUgraph left, bool is_dirty) noexcept;
   CUevent link_event(CUcontext context);
   void link(lane& from, lane& to, bool is_new);
   void wait_or_take_out(lane& where, bool is_new, CUevent event);
@@ -401,6 +404,7 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   bool bodies_noted_ = false;
   std::vector<std::pair<std::string, std::string>> found_names_;
   std::vector<std::shared_ptr<const void>> kept_;
+  owner_list foreign_owners_;
   layout_cache layouts_;
 
   std::optional<session_failure> failure_;
@@ -418,8 +422,9 @@ struct session_state final : recorder, std::enable_shared_from_this<session_stat
   struct {
     std::size_t position = 0;
     std::shared_ptr<const model::kernel_layout> layout{};
-  } foreign_difference_;   // the first node that differs, where it is a kernel of foreign code
-  bool is_clean_ = false;  // no foreign work was found
+  } foreign_difference_;        // the first node that differs, where it is a kernel of foreign code
+  bool is_clean_ = false;       // no foreign work was found
+  bool is_held_ended_ = false;  // what held the streams is over
   std::vector<node_summary> foreign_;
   std::string foreign_text_;
   bool is_held_broken_ = false;

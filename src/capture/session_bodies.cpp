@@ -356,6 +356,9 @@ void session_state::complete() {
   session_state& whole = root();
   std::move(kept_.begin(), kept_.end(), std::back_inserter(whole.kept_));
   kept_.clear();
+  std::move(foreign_owners_.begin(), foreign_owners_.end(),
+            std::back_inserter(whole.foreign_owners_));
+  foreign_owners_.clear();
   if (parent_->parent_ == nullptr && !whole.failure_ && comparer_ == nullptr) {
     const CUgraph into = parent_->open_conditionals_[parent_entry_].graphs[body_];
     if (const call_result result = place(into); !result.ok())

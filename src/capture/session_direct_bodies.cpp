@@ -145,7 +145,7 @@ void session_state::compare_inside(const graph_state& child) {
   call_result asked;
   try {
     const context_scope current(context::borrow(driver_of(*table_), context_));
-    if (child.has_foreign_nodes) kept_.push_back(clone_as_owner(*table_, child.handle));
+    if (child.has_foreign_nodes) foreign_owners_.push_back(clone_as_owner(*table_, child.handle));
     for (std::size_t i = 0; asked.ok() && i < inside.size(); ++i) {
       const auto again = [&](CUstream stream) {
         return add_alike(*table_, stream, child.node_handles[i]);

@@ -45,8 +45,12 @@ void make_programmatic(std::vector<model::dependency>& front, const model::struc
 namespace detail {
 
 void session_state::note_found() {
-  if (std::exchange(found_noted_, true)) return;
-  if (!matches_at_calls()) return note_captured();
+  if (found_noted_) return;
+  if (!matches_at_calls()) {
+    found_noted_ = true;
+    return note_captured();
+  }
+  model::structure found;
   const model::structure& expected = client_->expected().structure();
   const auto to_found = [this](std::vector<model::dependency>& front) {
     for (model::dependency& each : front) each.node -= static_cast<std::uint32_t>(first_expected_);
@@ -56,10 +60,12 @@ void session_state::note_found() {
     const auto dependencies = expected.dependencies(i);
     edges.assign(dependencies.begin(), dependencies.end());
     to_found(edges);
-    found_.append(expected.kind(i), edges);
+    found.append(expected.kind(i), edges);
     if (const auto* condition = expected.condition(i))
-      found_.set_condition(found_.size() - 1, *condition);
+      found.set_condition(found.size() - 1, *condition);
   }
+  found_ = std::move(found);  // from here on nothing fails
+  found_noted_ = true;
   for (lane& each : lanes_) to_found(each.front);
   for (auto& [event, note] : events_) to_found(note.front);
 }
@@ -148,6 +154,8 @@ void session_state::track(lane& where, node_kind kind, node_note note) {
   if (!client_) return;
   const auto position = static_cast<std::uint32_t>(found_.size());
   if (note.programmatic) make_programmatic(where.front, found_);
+  if (tracked_notes_.size() == tracked_notes_.capacity())
+    tracked_notes_.reserve(2 * tracked_notes_.size() + 8);
   found_.append(kind, where.front);
   tracked_notes_.push_back(std::move(note));
   where.front.assign(1, {position, {}});

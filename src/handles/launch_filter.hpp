@@ -27,7 +27,7 @@ class launch_filter {
   virtual ~launch_filter() = default;
 
   // Whether the call is the next node as it is, so that nothing is left to do; it then counts as
-  // made. No lock, no allocation, no driver call.
+  // made. No lock and no driver call, and no allocation where nothing changed.
 
   /// Of a launch also where grid or values differ, which is noted. `arguments` are as many as there
   /// are.

@@ -49,6 +49,12 @@ captured_policy checked(captured_policy policy) {
     throw usage_error(
         "captured_policy: retries = 0 means engine::compare, and recapture.in_place and "
         "on_native_mismatch are of engine::native; allow a retry, or leave them out");
+  const bool is_other =
+      policy.recapture.with != engine::automatic && policy.recapture.with != engine::compare;
+  if (is_compare && is_other)
+    throw usage_error("captured_policy: retries = 0 means engine::compare, and recapture.with = " +
+                      std::string(to_string(policy.recapture.with)) +
+                      " is another: allow a retry, or leave it out");
   return policy;
 }
 
@@ -129,6 +135,9 @@ captured_run::captured_run(stream_ref stream, std::function<void(graph_builder&)
 
 void captured_run::call() {
   const running guard(*this);
+  refuse_if_capturing(stream_, "calling a captured body on it");
+  const auto begun = clock::now();
+  const std::uint64_t hits_before = stats_.cache_hits;
   ++stats_.calls;
   runs_left_ = std::uint64_t{1} + policy_.retries;
   body_threw_ = false;
@@ -152,8 +161,13 @@ void captured_run::call() {
   }
   if (ready == nullptr) return run_eagerly();
   broken_in_row_ = 0;
-  const step_timer timer(stats_.times.launch);
-  ready->exec.launch(stream_);
+  {
+    const step_timer timer(stats_.times.launch);
+    ready->exec.launch(stream_);
+  }
+  if (stats_.cache_hits == hits_before) return;
+  ++stats_.times.cached_call.count;
+  stats_.times.cached_call.total += clock::now() - begun;
 }
 
 void captured_run::run_body(graph_builder& builder) {
@@ -265,6 +279,7 @@ bool captured_run::take_over(captured_pair& known, const graph& fresh) {
 
 captured_pair& captured_run::add(graph fresh, std::list<captured_pair>::iterator replaced) {
   ++stats_.cache_misses;
+  if (replaced != pairs_.end()) evictions_in_row_ = 0;  // its structure was there
   if (policy_.evict_first && replaced == pairs_.end()) evict_beyond(policy_.max_executables - 1);
   std::list<captured_pair> made;
   {

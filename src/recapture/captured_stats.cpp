@@ -35,8 +35,7 @@ std::string break_even_line(const captured_stats& stats) {
 }  // namespace
 
 std::chrono::nanoseconds captured_stats::graph_call() const noexcept {
-  if (times.update.count == 0 || times.launch.count == 0) return {};
-  return times.recapture.mean() + times.update.mean() + times.launch.mean();
+  return times.cached_call.mean();
 }
 
 std::chrono::nanoseconds captured_stats::eager_call() const noexcept { return times.eager.mean(); }

@@ -234,6 +234,9 @@ TEST_P(CapturedCalls, MisuseIsRefusedAndDoesNoHarm) {
   EXPECT_THROW(front({.max_executables = 0}), usage_error);
   EXPECT_THROW(front({.recapture = {.compare_only = true}}), usage_error);
   EXPECT_THROW(front({.retries = 0, .recapture = {.in_place = true}}), usage_error);
+  EXPECT_THROW(captured(stream_, [](graph_builder&) {},
+                        {.retries = 0, .recapture = {.with = engine::direct}}),
+               usage_error);
 
   captured run = front();
   captured taken = std::move(run);

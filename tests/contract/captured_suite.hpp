@@ -15,6 +15,7 @@ class CapturedSuite : public EngineSuite {
 
   captured_policy policy(captured_policy policy = {}) const {
     policy.recapture = with(std::move(policy.recapture));
+    if (policy.retries == 0) policy.recapture.with = engine::automatic;  // it means compare
     return policy;
   }
 

@@ -192,6 +192,22 @@ TEST_P(DirectBodies, ObjectsOfAForeignChildLiveOn) {
   EXPECT_TRUE(eventually([&] { return destroyed == 1; }));
 }
 
+TEST_P(DirectBodies, AnUnchangedForeignChildIsNoNewGeneration) {
+  const auto all = [&](graph_builder& gb) {
+    const graph child = capture(side_, [&](graph_builder& of) {
+      calls_.launch_kernel(add_.get(), reinterpret_cast<CUdeviceptr>(x_.data()), 1,
+                           static_cast<int>(count), of.stream().get());
+    });
+    gb.embed(child);
+  };
+  graph g = capture(stream_, all);
+  const std::uint64_t generation = g.generation();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(recapture(g, all).nodes_changed(), 0U);
+    EXPECT_EQ(g.generation(), generation);
+  }
+}
+
 // No call of cugraft's makes an empty node, but a graph that is embedded may have one.
 TEST_P(DirectBodies, EmptyNodesOfAChildAreCompared) {
   bool has_more = false;

@@ -62,6 +62,20 @@ TEST_P(DirectEngine, ForeignNodesAreFoundWhereverTheyStand) {
   EXPECT_EQ(read(y_).front(), 0.0F);  // it ran nowhere
 }
 
+// By the calls' own words, and not as a change that a driver then refuses.
+TEST_P(DirectEngine, AGridWithoutBlocksIsRefusedWhereOnlyThatDiffers) {
+  const auto grid_of_graph = dim3(2);
+  graph g = capture(stream_, [&](graph_builder& gb) {
+    launch(gb, {.grid = grid_of_graph, .block = 64}, add_, x_, 1.0F, 3);
+  });
+  for (const dim3 none : {dim3(0), dim3(2, 0), dim3(2, 1, 0)}) {
+    recapture_session session = g.begin_recapture(stream_, with());
+    EXPECT_THROW(launch(session, {.grid = none, .block = 64}, add_, x_, 1.0F, 3), usage_error);
+    launch(session, {.grid = grid_of_graph, .block = 64}, add_, x_, 1.0F, 3);
+    EXPECT_EQ(session.end().nodes_changed(), 0U);
+  }
+}
+
 TEST_P(DirectEngine, ForeignWorkExplainsAMismatch) {
   const recapture_failure failure = fail(graph_, [&](graph_builder& gb) {
     EXPECT_EQ(calls_.memset_d8(foreign_target_, 9, 8, gb.stream().get()), 0);

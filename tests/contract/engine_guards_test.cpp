@@ -257,6 +257,7 @@ TEST_P(EngineGuards, BadArgumentsOfLaunchesCopiesAndFills) {
                    "parameter's type");
   EXPECT_THROW_MSG(launch(session, {.grid = 0}, add_, x_, 1.0F, 2), usage_error,
                    "kernel \"add_value\": an extent of the grid is 0; every extent is at least 1");
+  EXPECT_THROW(launch(session, {.grid = dim3(1, 0), .block = 64}, add_, x_, 1.0F, 2), usage_error);
   EXPECT_THROW(launch(session, {.grid = 3, .cluster = 2}, add_, x_, 1.0F, 2), usage_error);
   EXPECT_THROW(copy_async(session, x_.data(), y_.data(), 0), usage_error);
   EXPECT_THROW(fill_async(session, x_.data(), 256, 4), usage_error);

@@ -23,10 +23,13 @@ using clock = std::chrono::steady_clock;
 
 constexpr unsigned most_rows_of_blocks = 65535;  // grid y and z of every device so far
 
+// It is refused by the call, in its own words.
+bool has_no_blocks(dim3 grid) noexcept { return grid.x == 0 || grid.y == 0 || grid.z == 0; }
+
 // What the driver may refuse, or what only it can write: it is asked by making the call aside.
 bool needs_the_driver(const model::kernel_value& before, const model::kernel_value& now) {
   return before.function != now.function || before.block != now.block ||
-         before.shared_memory_bytes != now.shared_memory_bytes ||
+         before.shared_memory_bytes != now.shared_memory_bytes || has_no_blocks(now.grid) ||
          now.grid.y > most_rows_of_blocks || now.grid.z > most_rows_of_blocks ||
          now.grid.x > 0x7fffffffU ||
          (before.grid != now.grid &&
@@ -47,7 +50,8 @@ bool needs_the_driver(const model::node_value& before, const model::node_value& 
 
 class direct_engine final : public recapture_engine, private call_comparer {
  public:
-  explicit direct_engine(std::shared_ptr<detail::graph_state> graph) : graph_(std::move(graph)) {}
+  direct_engine(std::shared_ptr<detail::graph_state> graph, attribute_check attributes)
+      : graph_(std::move(graph)), attributes_(attributes) {}
 
   engine which() const noexcept override { return engine::direct; }
 
@@ -107,6 +111,7 @@ class direct_engine final : public recapture_engine, private call_comparer {
                                std::vector<node_summary> unjoined) const;
 
   std::shared_ptr<detail::graph_state> graph_;
+  attribute_check attributes_;  // of foreign kernels in graphs that are embedded
   direct_memory* memory_ = nullptr;
   CUcontext context_ = nullptr;      ///< of the session
   bool has_foreign_inside_ = false;  ///< nodes that others made, in graphs that were embedded
@@ -159,6 +164,10 @@ call_result direct_engine::compare_node(std::uint32_t position, const node_note&
                                         const repetition& again) {
   if (note.context != context_) contexts_.emplace_back(position, note.context);
   if (graph_->nodes.tag(position) != tag) outcome_.tags.emplace_back(position, tag);
+  auto* const kernel = std::get_if<model::kernel_value>(&now.data);
+  if (note.node != nullptr && kernel != nullptr &&
+      kernel->attributes.known_to != model::known::everything)
+    kernel->attributes = read_attributes(*graph_->table, note.node, attributes_);
   if (graph_->nodes.same(position, now)) {
     note_owner(*graph_, position, &note, outcome_);
   } else {
@@ -192,11 +201,18 @@ bool direct_engine::relaunch(std::uint32_t position, dim3 grid,
 }
 
 recapture_outcome direct_engine::finish(detail::session_state& session) {
-  session.complete_bodies();
-  session.observe();
-  const bool is_whole = !session.failure() && !session.has_failed() && session.is_whole();
+  bool is_whole = false;
   std::vector<node_summary> unjoined;
-  if (!session.failure()) unjoined = session.leaves_unjoined();
+  try {
+    session.complete_bodies();
+    session.observe();
+    is_whole = !session.failure() && !session.has_failed() && session.is_whole();
+    if (!session.failure()) unjoined = session.leaves_unjoined();
+  } catch (...) {  // for want of memory
+    session.end();
+    dropped();
+    throw;
+  }
   const auto compare_begun = clock::now();
   const auto ended = session.end();
   outcome_.timing.capture = compare_begun - begun_;
@@ -208,6 +224,8 @@ recapture_outcome direct_engine::finish(detail::session_state& session) {
   if (!std::ranges::is_sorted(outcome_.changes, {}, &raw_change::position))
     std::ranges::sort(outcome_.changes, {}, &raw_change::position);
   has_foreign_inside_ = session.has_foreign_inside();
+  if (!session.foreign_owners().empty())
+    outcome_.foreign_owner = std::make_shared<const owner_list>(session.foreign_owners());
   outcome_.timing.compare = clock::now() - compare_begun;
   return std::move(outcome_);
 }
@@ -277,8 +295,8 @@ std::string direct_refusal(const detail::graph_state& graph) {
 }
 
 std::unique_ptr<recapture_engine> make_direct(std::shared_ptr<detail::graph_state> graph,
-                                              const recapture_options&) {
-  return std::make_unique<direct_engine>(std::move(graph));
+                                              const recapture_options& options) {
+  return std::make_unique<direct_engine>(std::move(graph), options.attributes);
 }
 
 }  // namespace

@@ -40,12 +40,12 @@ held_capture& direct_memory::held_for_body(CUcontext context) {
 call_result direct_memory::capture_aside(const repetition& again, CUcontext context,
                                          CUgraphNode* node) {
   const CUstream aside = aside_in(context);
-  captured_.reserve(captured_.size() + 1);
+  if (captured_.size() == captured_.capacity()) captured_.reserve(2 * captured_.size() + 8);
   const CUresult begun = table_->stream_begin_capture(aside, CU_STREAM_CAPTURE_MODE_RELAXED);
   call_result asked{CUDA_ERROR_OUT_OF_MEMORY, ""};
   try {
     if (begun == CUDA_SUCCESS) asked = again(aside);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     CUgraph nothing = nullptr;
     end_capture(*table_, aside, &nothing);
     if (nothing != nullptr) captured_.push_back(nothing);  // reserved
