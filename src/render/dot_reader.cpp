@@ -13,7 +13,7 @@ namespace cugraft {
 namespace {
 
 // Deeper than drivers go; more would be there to exhaust the stack.
-constexpr int greatest_depth = 64;
+constexpr int greatest_dot_depth = 64;
 
 struct token {
   enum kind { end, punctuation, id } what = end;
@@ -176,9 +176,9 @@ class dot_parser {
 
   void statements(std::size_t cluster) {
     if (!take("{")) fail("'{'");
-    if (++depth_ > greatest_depth)
+    if (++depth_ > greatest_dot_depth)
       throw format_error(now_.line,
-                         fmt::format("expected subgraphs up to {} deep", greatest_depth));
+                         fmt::format("expected subgraphs up to {} deep", greatest_dot_depth));
     while (!take("}")) {
       if (now_.what == token::end) fail("'}'");
       statement(cluster);
