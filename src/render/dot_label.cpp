@@ -13,7 +13,7 @@
 namespace cugraft {
 namespace {
 
-constexpr int greatest_depth = 16;
+constexpr int greatest_label_depth = 16;
 
 constexpr std::pair<std::string_view, node_kind> kind_words[] = {
     {"KERNEL", node_kind::kernel},
@@ -66,7 +66,7 @@ class label_reader {
   }
 
   std::vector<cell> cells() {
-    if (++depth_ > greatest_depth) fail("fewer braces in the label");
+    if (++depth_ > greatest_label_depth) fail("fewer braces in the label");
     std::vector<cell> result;
     std::string text;
     const auto end_cell = [&] {

@@ -10,7 +10,7 @@ namespace cugraft {
 namespace {
 
 // Deeper than anything that is written here; more would be there to exhaust the stack.
-constexpr int greatest_depth = 32;
+constexpr int greatest_json_depth = 32;
 
 bool is_digit(char symbol) noexcept { return symbol >= '0' && symbol <= '9'; }
 
@@ -73,10 +73,10 @@ void json_reader::expect(char symbol, std::string_view what) {
 }
 
 void json_reader::enter() {
-  if (++depth_ > greatest_depth)
+  if (++depth_ > greatest_json_depth)
     throw format_error(line(),
                        fmt::format("values are nested more than {} deep, as in no file of cugraft",
-                                   greatest_depth));
+                                   greatest_json_depth));
 }
 
 void json_reader::object(std::initializer_list<json_member> members) {

@@ -76,6 +76,26 @@ TEST_P(DirectEngine, AGridWithoutBlocksIsRefusedWhereOnlyThatDiffers) {
   }
 }
 
+TEST_P(DirectEngine, UnjoinedWorkIsNamedByTheTagThatItHasNow) {
+  graph g = capture(stream_, [&](graph_builder& gb) {
+    graph_builder side = gb.fork(third_);
+    add(side, y_, 1);
+    add(gb, x_, 1);
+    gb.join(side);
+  });
+  const recapture_failure failure = fail(g, [&](graph_builder& gb) {
+    graph_builder side = gb.fork(third_);
+    gb.tag("now");
+    add(side, y_, 1);
+    gb.tag("");
+    add(gb, x_, 1);
+  });
+  EXPECT_EQ(failure.why, mismatch::capture_unjoined);
+  ASSERT_EQ(failure.involved.size(), 1U);
+  EXPECT_EQ(failure.involved[0].tag, "now");
+  EXPECT_NE(failure.message.find("tag \"now\""), std::string::npos) << failure.message;
+}
+
 TEST_P(DirectEngine, ForeignWorkExplainsAMismatch) {
   const recapture_failure failure = fail(graph_, [&](graph_builder& gb) {
     EXPECT_EQ(calls_.memset_d8(foreign_target_, 9, 8, gb.stream().get()), 0);

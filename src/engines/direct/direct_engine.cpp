@@ -105,6 +105,7 @@ class direct_engine final : public recapture_engine, private call_comparer {
                           const repetition& again);
   call_result compare_node(std::uint32_t position, const node_note& note, std::string_view tag,
                            model::node_value&& now, const repetition& again);
+  void take_tags(std::vector<node_summary>& nodes) const;
   std::optional<recapture_failure> moved(const detail::session_state& session) const;
   recapture_failure failure_of(detail::session_state& session,
                                const detail::session_state::ended& ended,
@@ -237,6 +238,15 @@ std::optional<recapture_failure> direct_engine::moved(const detail::session_stat
   return context_failure(*graph_, contexts, engine::direct);
 }
 
+// Nodes that matched are named by the graph; their tags are those that they have now.
+void direct_engine::take_tags(std::vector<node_summary>& nodes) const {
+  for (node_summary& each : nodes) {
+    const auto position = graph_->nodes.structure().position_of(each.path);
+    for (const auto& [node, tag] : outcome_.tags)
+      if (position == node) each.tag = tag;
+  }
+}
+
 // Foreign work explains a mismatch; a mismatch goes before any other failure of the session.
 recapture_failure direct_engine::failure_of(detail::session_state& session,
                                             const detail::session_state::ended& ended,
@@ -249,6 +259,8 @@ recapture_failure direct_engine::failure_of(detail::session_state& session,
   session_failure cause = session.failure().value_or(failed_end(ended.result));
   if (!session.failure() && ended.result.ok())
     cause = failed_end({CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture"});
+  take_tags(unjoined);
+  take_tags(cause.unjoined);
   if (is_foreign) unjoined = session.foreign_work();
   recapture_failure failure =
       describe_failure(session, cause, summary_at(*graph_, session.matched()), std::move(unjoined));
