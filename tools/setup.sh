@@ -8,7 +8,7 @@ declare -A packages=(
   [build]="cmake ninja-build g++ python3 python3-pip libfmt-dev libcli11-dev nlohmann-json3-dev
            libgtest-dev libgmock-dev librapidcheck-dev"
   [test]="clang-14 libclang-rt-14-dev"
-  [bench]="libbenchmark-dev"
+  [bench]="libbenchmark-dev valgrind"
   [lint]="clang-14 clang-format-14 clang-tidy-14 python3-pip"
   [docs]="doxygen"
 )
