@@ -15,7 +15,7 @@ import re
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402: after the choice of what draws
+import matplotlib.pyplot as plt
 
 SHAPES = ("chain", "mix", "decode")
 SIZE = 1024
@@ -55,7 +55,9 @@ def draw(page: str, target: pathlib.Path) -> None:
     axes.axhline(1, color="gray", linewidth=0.8)
     axes.set_xticks(range(len(shares)), [f"{share} changed" for share in shares])
     axes.set_ylabel("times faster than by hand")
-    axes.set_title(f"A step of {SIZE} nodes: engine direct against capture, update, launch", fontsize=10)
+    axes.set_title(
+        f"A step of {SIZE} nodes: engine direct against capture, update, launch", fontsize=10
+    )
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.text(0.01, 0.01, caption_of(page), fontsize=7, color="dimgray")

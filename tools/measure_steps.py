@@ -34,7 +34,8 @@ Ways: `manual` captures with the driver's own calls, updates with `cuGraphExecUp
 destroys the capture; `instantiated` makes a new executable instead, as is needed where the update
 is refused. `semantic` and `none` re-capture the same raw calls with the engine `compare` and that
 `attribute_check`, update and launch; `calls` re-captures cugraft's own calls, whose attributes are
-known without reading them; `direct` compares those calls as they are made. Ratios say how many times faster than the manual way.
+known without reading them; `direct` compares those calls as they are made. Ratios say how many
+times faster than the manual way.
 Times are host microseconds a step; the device is waited for outside."""
 PARTS_LEGEND = """\
 `body`: the calls of the step. `begin_end`: begin and end of the capture. `compare`: reading back,
