@@ -9,8 +9,7 @@
 
 namespace cugraft_sim {
 
-/// A graph of conditional nodes, each with an empty node in its body. Memory nodes are not counted:
-/// valgrind does not let the driver set aside the addresses.
+/// A graph of conditional nodes, each with an empty node in its body. Memory nodes are not counted.
 class conditional_nodes {
  public:
   conditional_nodes(const driver_functions& driver, std::size_t nodes)
