@@ -20,8 +20,9 @@ struct captured_policy {
 
   /// Further runs of the body that one call may make: to capture where a re-capture by `native` or
   /// `direct` met another structure or work it does not take, and eagerly after a broken capture.
-  /// 0: at most one run per call, which implies the engine `compare`; a call whose capture breaks
-  /// then throws. `recapture_options::may_rerun_body` has no say.
+  /// 0: at most one run per call, which implies the engine `compare` (another named one is a
+  /// `usage_error`); a call whose capture breaks then throws. `recapture_options::may_rerun_body`
+  /// has no say.
   unsigned retries = 1;
 
   /// Broken captures in a row, after which every call is eager, until `reset`; 0: never.
@@ -62,7 +63,7 @@ struct captured_times {
   step_time update{};       ///< of an executable, by whatever way
   step_time launch{};
   step_time eager{};        ///< the body without a graph
-  step_time cached_call{};  ///< whole calls that found their structure in the cache
+  step_time cached_call{};  ///< whole calls that found their structure in the cache and launched
 };
 
 /// What a `captured` did so far, and why.

@@ -39,7 +39,9 @@ embedded_graph knowledge_of(const detail::graph_state& child, session_tree& tree
     note.owner = child.nodes.owner(i);
     if (child.nodes.kind(i) != node_kind::kernel) continue;
     note.layout = child.nodes.layout(i);
-    note.attributes = *child.nodes.kernel(i).attributes;
+    // Of a foreign kernel the engine reads what `attribute_check` says.
+    const model::attributes& attributes = *child.nodes.kernel(i).attributes;
+    if (attributes.known_to == model::known::everything) note.attributes = attributes;
   }
   return result;
 }

@@ -40,6 +40,8 @@ std::string label_of(const picture_box& box, const node_change* change) {
   };
   if (!box.name.empty()) add(box.name);
   if (!box.tag.empty()) add("tag " + box.tag);
+  for (const shown_field& field : box.fields)
+    if (field.name == "grid" || field.name == "block") add(field.name + ' ' + field.text);
   if (change == nullptr) return result;
   add(fmt::format("{} by {}", to_string(change->effect), change->rule));
   for (const field_change& field : change->fields)

@@ -84,6 +84,27 @@ TEST_P(DirectBodies, ForeignWaitsInABodyAreFound) {
   expect_found(foreign, {}, "body 0 of node 1", "waits for work that is not cugraft's");
 }
 
+// What held the streams of the one that failed holds those of the next.
+TEST_P(DirectBodies, ABodyThatCannotBeHeldAnyMoreLeavesTheNextOneAlone) {
+  const auto two = [&](graph_builder& gb, const work& first) {
+    for (int i = 0; i < 2; ++i)
+      gb.if_then(gb.create_condition(1), [&](graph_builder& in) {
+        add(in, x_, 1);
+        if (i == 0 && first) first(in);
+      });
+  };
+  graph g = capture(stream_, [&](graph_builder& gb) { two(gb, {}); });
+  const recapture_failure failure = fail(g, [&](graph_builder& gb) {
+    two(gb, [&](graph_builder& in) {
+      EXPECT_EQ(calls_.memset_d8(foreign_target_, 9, 8, in.stream().get()), 0);
+      fail_next("cuStreamBeginCapture", 1);
+    });
+  });
+  EXPECT_EQ(failure.why, mismatch::foreign_work) << failure.message;
+  EXPECT_EQ(simulator().live().capturing_streams, 0U);
+  EXPECT_EQ(recapture(g, [&](graph_builder& gb) { two(gb, {}); }).nodes_changed(), 0U);
+}
+
 TEST_P(DirectBodies, ABodyThatForeignCodeEndsIsFound) {
   const work foreign = [&](graph_builder& in) { calls_.end_and_begin_capture(in.stream().get()); };
   expect_found(foreign, {}, "body 0 of node 1", "was ended");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "contract/engine_suite.hpp"
+#include "contract/random_programs.hpp"
 #include "support/foreign_calls.hpp"
 
 // For one program every engine gives the same: small random programs over several streams, changed
@@ -52,17 +51,6 @@ struct numbered_call {
   unsigned number;
   void operator()() const {}
   friend bool operator==(const numbered_call&, const numbered_call&) = default;
-};
-
-class dice {
- public:
-  explicit dice(unsigned seed) : bits_(seed) {}
-
-  unsigned below(unsigned count) { return static_cast<unsigned>(bits_() % count); }
-  bool one_in(unsigned count) { return below(count) == 0; }
-
- private:
-  std::mt19937_64 bits_;
 };
 
 step random_step(dice& chance) {
@@ -296,11 +284,6 @@ class EngineAgreement : public EngineSuite {
       EXPECT_EQ(by_native.text, by_compare.text);
   }
 
-  static unsigned asked(const char* variable, unsigned otherwise) {
-    const char* const value = std::getenv(variable);
-    return value != nullptr ? static_cast<unsigned>(std::atoi(value)) : otherwise;
-  }
-
   std::vector<device_buffer> buffers_ = [this] {
     std::vector<device_buffer> made;
     for (unsigned i = 0; i < lane_count * buffer_count; ++i)
@@ -317,8 +300,8 @@ class EngineAgreement : public EngineSuite {
 
 TEST_P(EngineAgreement, RandomProgramsGiveTheSameOnEveryEngine) {
   for (const event& each : externals_) stream_.record(each);
-  const unsigned first = asked("CUGRAFT_AGREEMENT_FIRST_SEED", 1);
-  const unsigned seeds = asked("CUGRAFT_AGREEMENT_SEEDS", CUGRAFT_SOAK_STEPS / 10);
+  const unsigned first = first_seed();
+  const unsigned seeds = seed_count();
   for (unsigned i = 0; i < seeds && !HasFailure(); ++i) compare_on(first + i);
   // Both kinds of outcome have to be among them.
   EXPECT_GT(succeeded_, seeds / 5);

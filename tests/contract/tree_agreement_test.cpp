@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <optional>
-#include <random>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "contract/engine_suite.hpp"
+#include "contract/random_programs.hpp"
 
 // As engine_agreement_test, for graphs inside of nodes: small random trees of work with child
 // graphs, conditional nodes and forks in them, changed at random, are re-captured by `compare` and
@@ -40,17 +39,6 @@ struct work {
 };
 
 using program = std::vector<work>;
-
-class dice {
- public:
-  explicit dice(unsigned seed) : bits_(seed) {}
-
-  unsigned below(unsigned count) { return static_cast<unsigned>(bits_() % count); }
-  bool one_in(unsigned count) { return below(count) == 0; }
-
- private:
-  std::mt19937_64 bits_;
-};
 
 program random_program(dice& chance, unsigned depth, bool in_child);
 
@@ -254,11 +242,6 @@ class TreeAgreement : public EngineSuite {
     }
   }
 
-  static unsigned asked(const char* variable, unsigned otherwise) {
-    const char* const value = std::getenv(variable);
-    return value != nullptr ? static_cast<unsigned>(std::atoi(value)) : otherwise;
-  }
-
   std::vector<device_buffer> buffers_ = [this] {
     std::vector<device_buffer> made;
     for (unsigned i = 0; i < 4; ++i) made.emplace_back(context_, count * sizeof(float));
@@ -269,8 +252,8 @@ class TreeAgreement : public EngineSuite {
 };
 
 TEST_P(TreeAgreement, RandomTreesGiveTheSameByDirectAsByCompare) {
-  const unsigned first = asked("CUGRAFT_AGREEMENT_FIRST_SEED", 1);
-  const unsigned seeds = asked("CUGRAFT_AGREEMENT_SEEDS", CUGRAFT_SOAK_STEPS / 10);
+  const unsigned first = first_seed();
+  const unsigned seeds = seed_count();
   for (unsigned i = 0; i < seeds && !HasFailure(); ++i) compare_on(first + i);
   // Both kinds of outcome have to be among them.
   EXPECT_GT(succeeded_, seeds / 5);

@@ -73,6 +73,30 @@ TEST_F(SavedFromGraphTest, WhatIsReadBackIsTheGraph) {
   EXPECT_EQ(to_html(read), to_html(made));
 }
 
+TEST_F(SavedFromGraphTest, C073_ADumpHoldsNodesEdgesAndTheirKinds) {
+  const graph made = capture(stream_, [this](graph_builder& gb) {
+    for (int i = 0; i < 5; ++i)
+      launch(gb, {.grid = 2, .block = 64, .programmatic_serialization = i == 3}, add_, x_, value_,
+             count);
+  });
+  const auto times = [](const std::string& text, std::string_view what) {
+    int found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      ++found;
+    return found;
+  };
+  const std::string json = to_json(made), dot = to_dot(made), text = to_text(made);
+  EXPECT_EQ(times(json, "\"from_port\""), 4);  // one for each edge
+  EXPECT_EQ(times(json, "\"type\":1"), 1);
+  EXPECT_EQ(times(dot, " -> "), 4);
+  EXPECT_EQ(times(dot, "[style=dashed]"), 1);
+  for (const std::string* const dump : {&json, &dot, &text}) {
+    EXPECT_GE(times(*dump, "add_value"), 5);
+    EXPECT_GE(times(*dump, "grid"), 5);
+    EXPECT_GE(times(*dump, "block"), 5);
+  }
+}
+
 TEST_F(SavedFromGraphTest, ADifferenceOfFilesIsTheReportOfTheReCapture) {
   graph made = captured();
   const saved_graph before(made);

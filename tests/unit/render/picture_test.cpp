@@ -97,7 +97,8 @@ TEST(HtmlTest, ANameCannotEndTheDataOrLoadAnything) {
 }
 
 TEST(DotTest, ANameCannotEndItsString) {
-  EXPECT_THAT(to_dot(evil_graph()), HasSubstr("alert(1)</script>\\\"]; n0 [URL=\\\"x\\\\\"]"));
+  EXPECT_THAT(to_dot(evil_graph()),
+              HasSubstr("alert(1)</script>\\\"]; n0 [URL=\\\"x\\\\\\ngrid (64, 1, 1)"));
 }
 
 TEST(DotTest, WhatWasDrawnIsDot) {
